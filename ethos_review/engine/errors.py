@@ -1,0 +1,84 @@
+"""Why a document cannot be used, as values that know their place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypedDict
+
+MAX_PROBLEMS = 50  # spec 2.1: up to 50 problems are listed at once
+_QUOTED_LENGTH = 60
+
+
+class ProblemJson(TypedDict):
+    document: str
+    pointer: str
+    code: str
+    message: str
+
+
+class InvalidRequest(TypedDict):
+    status: str
+    errors: list[ProblemJson]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with one document.
+
+    `document` is the document's role (`claims`, `readings`, …), `pointer` an RFC 6901 JSON Pointer into it
+    (empty for the whole document), `message` a sentence with the next step.
+    """
+
+    document: str
+    pointer: str
+    code: str
+    message: str
+
+    def to_json(self) -> ProblemJson:
+        return {
+            "document": self.document,
+            "pointer": self.pointer,
+            "code": self.code,
+            "message": self.message,
+        }
+
+
+class DocumentError(Exception):
+    """A document is refused; `problems` holds at least one reason and at most `MAX_PROBLEMS`."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        if not problems:
+            raise ValueError("a refusal needs a reason")
+        self.problems = tuple(problems[:MAX_PROBLEMS])
+        super().__init__("; ".join(f"{p.document}{p.pointer}: {p.message}" for p in self.problems[:3]))
+
+    def to_json(self) -> InvalidRequest:
+        """The `invalid_request` document (spec 2.8)."""
+        return {"status": "invalid_request", "errors": [p.to_json() for p in self.problems]}
+
+    def moved(self, document: str, pointer: str) -> DocumentError:
+        """The same problems, for a document that is the part at `pointer` of a bundle (spec 2.5)."""
+        return DocumentError(
+            [Problem(document, pointer + p.pointer, p.code, p.message) for p in self.problems]
+        )
+
+
+def join_pointer(pointer: str, *tokens: str | int) -> str:
+    """RFC 6901: `pointer` extended by member names and array positions."""
+    return pointer + "".join("/" + _escape_token(token) for token in tokens)
+
+
+def _escape_token(token: str | int) -> str:
+    # A refused name may hold half a surrogate pair, which no response could be encoded with.
+    return sayable(str(token)).replace("~", "~0").replace("/", "~1")
+
+
+def sayable(text: str) -> str:
+    """`text` with unpaired surrogates and U+0000 spelled out: it can be encoded and stored anywhere."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "\\u0000")
+
+
+def quoted(text: str) -> str:
+    """`text` in typographic quotes, shortened so that a hostile value cannot swell a message."""
+    shown = text if len(text) <= _QUOTED_LENGTH else text[:_QUOTED_LENGTH] + "…"
+    return f"“{sayable(shown)}”"
