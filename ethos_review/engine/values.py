@@ -1,0 +1,258 @@
+"""Comparing values: relation(a, b, normalization) (spec 3.3).
+
+Two values are never compared with each other directly. Each is turned into a Key, and the relation follows
+from the two keys alone; so many values compare in linear time, and `same` is an equivalence by construction.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import unicodedata
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal, Inexact, InvalidOperation, Overflow
+from typing import Final, NamedTuple
+
+from ethos_review.engine.documents import Json
+
+NORMALIZATIONS: Final = ("auto", "text", "number", "boolean", "exact", "set")
+
+SAME: Final = "same"
+DIFFERENT: Final = "different"
+INCOMPARABLE: Final = "incomparable"
+
+VALUE: Final = "value"
+ABSENCE: Final = "absence"
+UNKNOWN: Final = "unknown"
+DOUBT: Final = "doubt"
+MALFORMED: Final = "malformed"
+
+# Wide enough that normalising neither rounds nor raises for anything that a Decimal can hold.
+_EXACT = Context(
+    prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN, clamp=0, traps=[InvalidOperation, Overflow, Inexact]
+)
+_NUMERAL = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")  # RFC 8259 §6
+_NUMERAL_START = frozenset("-0123456789")
+_CLAIM_MEMBERS = {
+    "known": (frozenset({"kind", "value", "evidence"}),),
+    "unknown": (frozenset({"kind", "reason"}), frozenset({"kind", "reason", "evidence"})),
+    "not-applicable": (frozenset({"kind", "evidence"}),),
+}
+
+
+def classify(value: Json) -> tuple[str, Json]:
+    """The kind of a reading, and what of it is compared: a `known` Claim's value, else the value (spec 3.4).
+
+    Kinds: `value`, `absence`, `unknown`, `doubt`, `malformed`. A `known` of a further Claim counts as that
+    one.
+    """
+    while type(value) is dict:
+        claim_kind = value.get("kind")
+        if type(claim_kind) is not str or claim_kind not in _CLAIM_MEMBERS:
+            return VALUE, value
+        if value.keys() not in _CLAIM_MEMBERS[claim_kind] or not _texts_are_strings(value):
+            return MALFORMED, value
+        if claim_kind != "known":
+            return UNKNOWN, value
+        value = value["value"]
+        if value is None:
+            return ABSENCE, None
+    if value is None or (type(value) is str and value.strip().casefold() == "unknown"):
+        return DOUBT, value
+    return VALUE, value
+
+
+def _texts_are_strings(claim: dict[str, Json]) -> bool:
+    return type(claim.get("evidence", "")) is str and type(claim.get("reason", "")) is str
+
+
+class Key(NamedTuple):
+    """What decides how a value compares under one normalization.
+
+    Equal `canon`: the values are the same. Otherwise they are different when no element of the one is of
+    another family than an element of the other, and incomparable when one is.
+    """
+
+    families: frozenset[str]
+    canon: str
+
+
+ABSENT: Final = Key(frozenset(), "absent")  # `known(null)`, under every normalization
+NOT_COMPARABLE: Final = Key(frozenset(), "not comparable")  # the wrong kind for the normalization
+
+_NUMBERS = frozenset({"NUMBER"})
+_TEXTS = frozenset({"TEXT"})
+_BOOLEANS = frozenset({"BOOLEAN"})
+_NULLS = frozenset({"NULL"})
+_JSON_VALUES = frozenset({"JSON"})
+_TRUE = Key(_BOOLEANS, "b1")
+_FALSE = Key(_BOOLEANS, "b0")
+_NULL = Key(_NULLS, "z")
+
+
+def relation(a: Json, b: Json, normalization: str = "auto") -> str:
+    """`same`, `different` or `incomparable` (spec 3.3). A `known` Claim compares by its value."""
+    return relation_of_keys(_key_of_any(a, normalization), _key_of_any(b, normalization))
+
+
+def relation_of_keys(a: Key, b: Key) -> str:
+    """The relation of the values behind two keys made under one normalization."""
+    if a is ABSENT or b is ABSENT:
+        return SAME if a is b else DIFFERENT
+    if a is NOT_COMPARABLE or b is NOT_COMPARABLE:
+        return INCOMPARABLE
+    if a.canon == b.canon:
+        return SAME
+    if not a.families or not b.families or (a.families == b.families and len(a.families) == 1):
+        return DIFFERENT
+    return INCOMPARABLE
+
+
+def comparison_key(value: Json, normalization: str) -> Key:
+    """The key of a value that `classify` has unwrapped. Raises ValueError for an unknown normalization."""
+    if normalization == "auto":
+        return _auto_key(value)
+    if normalization == "text":
+        return _text_key(value) if type(value) is str else NOT_COMPARABLE
+    if normalization == "number":
+        return _number_key(value)
+    if normalization == "boolean":
+        if type(value) is not bool:
+            return NOT_COMPARABLE
+        return _TRUE if value else _FALSE
+    if normalization == "exact":
+        return Key(_JSON_VALUES, _exact_canon(value))
+    if normalization == "set":
+        return _set_key(value) if type(value) is list else NOT_COMPARABLE
+    raise ValueError(f"unknown normalization {normalization!r}")
+
+
+def _key_of_any(value: Json, normalization: str) -> Key:
+    kind, bare = classify(value)
+    return ABSENT if kind == ABSENCE else comparison_key(bare, normalization)
+
+
+def _auto_key(value: Json) -> Key:
+    if type(value) is str:
+        return _numeral_key(value) or _text_key(value)
+    if value is None:
+        return _NULL
+    if type(value) is bool:
+        return _TRUE if value else _FALSE
+    if isinstance(value, (int, Decimal)):
+        return Key(_NUMBERS, _number_canon(value))
+    return _opaque(_exact_canon(value))
+
+
+def _number_key(value: Json) -> Key:
+    if type(value) is str:
+        return _numeral_key(value) or NOT_COMPARABLE
+    if isinstance(value, (int, Decimal)) and type(value) is not bool:
+        return Key(_NUMBERS, _number_canon(value))
+    return NOT_COMPARABLE
+
+
+def _numeral_key(text: str) -> Key | None:
+    """None when the text is not a JSON number."""
+    numeral = text.strip()
+    if numeral[:1] not in _NUMERAL_START or not _NUMERAL.fullmatch(numeral):
+        return None
+    try:
+        return Key(_NUMBERS, _number_canon(Decimal(numeral, _EXACT)))
+    except (
+        InvalidOperation
+    ):  # an exponent of 18 digits or more: no arithmetic is safe, so only equal text is the same
+        return _opaque("h" + numeral)
+
+
+def _text_key(text: str) -> Key:
+    if text.isascii():
+        return Key(_TEXTS, "t" + " ".join(text.split()).lower())
+    return Key(_TEXTS, "t" + " ".join(unicodedata.normalize("NFC", text).split()).casefold())
+
+
+def _set_key(elements: list[Json]) -> Key:
+    keys = {_key_of_any(element, "auto") for element in elements}
+    families = frozenset().union(*(key.families for key in keys))
+    return Key(families, "S" + _sha256(json.dumps(sorted(key.canon for key in keys))))
+
+
+def _opaque(canon: str) -> Key:
+    """A value that is the same as its equal and incomparable with all others: a family of its own."""
+    return Key(frozenset({canon}), canon)
+
+
+def _number_canon(number: int | Decimal) -> str:
+    normal = _EXACT.normalize(number)
+    return f"n{normal}" if normal else "n0"
+
+
+def _exact_canon(value: Json) -> str:
+    text = _exact_text(value)
+    return "x" + text if len(text) <= 64 else "X" + _sha256(text)
+
+
+def _exact_text(value: Json) -> str:
+    if isinstance(value, (int, Decimal)) and type(value) is not bool:
+        return _number_canon(value)
+    if type(value) is list:
+        return f"[{','.join(map(_exact_text, value))}]"
+    if type(value) is dict:
+        return f"{{{','.join(f'{json.dumps(name)}:{_exact_text(value[name])}' for name in sorted(value))}}}"
+    return json.dumps(value)
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def json_text(value: Json) -> str:
+    """Compact JSON text of a parsed value, numbers with the digits they came with (Decimal as str)."""
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    except TypeError:  # a Decimal somewhere, which the standard library cannot write
+        return _json_text(value)
+
+
+def _json_text(value: Json) -> str:
+    if isinstance(value, Decimal):
+        return str(value)
+    if type(value) is list:
+        return f"[{','.join(map(_json_text, value))}]"
+    if type(value) is dict:
+        members = (
+            f"{json.dumps(name, ensure_ascii=False)}:{_json_text(member)}" for name, member in value.items()
+        )
+        return f"{{{','.join(members)}}}"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _is_large(value: Json) -> bool:
+    return type(value) is list or type(value) is dict or (type(value) is str and len(value) > 256)
+
+
+class ValueMemo:
+    """Keys and texts of large values, made once however many claims point at the same value of the answer."""
+
+    __slots__ = ("_keys", "_texts")
+
+    def __init__(self) -> None:
+        # The value is kept beside its result, so that its id stays its own.
+        self._keys: dict[tuple[int, str], tuple[Json, Key]] = {}
+        self._texts: dict[int, tuple[Json, str]] = {}
+
+    def key(self, value: Json, normalization: str) -> Key:
+        if not _is_large(value):
+            return comparison_key(value, normalization)
+        place = (id(value), normalization)
+        if place not in self._keys:
+            self._keys[place] = (value, comparison_key(value, normalization))
+        return self._keys[place][1]
+
+    def text_sha256(self, value: Json) -> str:
+        """SHA-256 (hex) of the value's JSON text."""
+        if not _is_large(value):
+            return _sha256(json_text(value))
+        if id(value) not in self._texts:
+            self._texts[id(value)] = (value, _sha256(json_text(value)))
+        return self._texts[id(value)][1]
