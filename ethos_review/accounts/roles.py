@@ -1,0 +1,22 @@
+"""The roles of the product and the permissions each one names."""
+
+from __future__ import annotations
+
+SUBMITTER = "Submitter"
+REVIEWER = "Reviewer"
+AUDITOR = "Auditor"
+OPERATOR = "Operator"
+
+ROLES: dict[str, frozenset[str]] = {
+    SUBMITTER: frozenset({"reviews.submit_review", "reviews.view_review"}),
+    REVIEWER: frozenset(
+        {
+            "reviews.view_review",
+            "reviews.view_every_review",
+            "reviews.decide_claim",
+            "reviews.seal_review",
+        }
+    ),
+    AUDITOR: frozenset({"reviews.view_review", "reviews.view_every_review", "audit.view_event"}),
+    OPERATOR: frozenset({"reviews.view_review", "reviews.view_every_review", "audit.view_event"}),
+}

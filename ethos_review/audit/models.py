@@ -1,0 +1,96 @@
+"""The event chain: each event holds the digest of the one before it."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn, TypeVar
+
+from django.conf import settings
+from django.db import models
+from django.db.models import CheckConstraint, Q
+from django.db.models.functions import Length
+from django.db.models.lookups import Exact
+
+DIGEST_LENGTH = 64  # lower-case hex characters of a SHA-256
+
+
+def digest_check(field: str, name: str) -> CheckConstraint:
+    return CheckConstraint(condition=Exact(Length(field), DIGEST_LENGTH), name=name)
+
+
+class AppendOnlyError(Exception):
+    """A row that is only ever added was about to be changed or deleted."""
+
+
+Row = TypeVar("Row", bound=models.Model)
+
+
+class AppendOnlyQuerySet(models.QuerySet[Row]):
+    """Refuses every bulk road to a change."""
+
+    def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise AppendOnlyError(f"{self.model.__name__} rows are only ever added.")
+
+    update = bulk_update = update_or_create = delete = _refuse
+
+
+class AppendOnlyModel(models.Model):
+    """Rows are added and then stay as they are (spec 1, laws 6 to 8)."""
+
+    objects = models.Manager.from_queryset(AppendOnlyQuerySet)()
+
+    class Meta:
+        abstract = True
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if not self._state.adding:
+            raise AppendOnlyError(f"{type(self).__name__} {self.pk} stays as it is.")
+        super().save(*args, **kwargs | {"force_insert": True})
+
+    def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise AppendOnlyError(f"{type(self).__name__} {self.pk} stays as it is.")
+
+
+class Event(AppendOnlyModel):
+    """One thing that happened. Written in the transaction of what it records, and never changed."""
+
+    sequence = models.BigIntegerField(primary_key=True)  # from 1, without gaps
+    at = models.DateTimeField()
+    actor = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
+    actor_name = models.CharField(max_length=200)
+    action = models.CharField(max_length=40, db_index=True)
+    object_type = models.CharField(max_length=40)
+    object_id = models.CharField(max_length=200)
+    details = models.TextField()  # canonical JSON, without texts from documents
+    previous_sha256 = models.CharField(max_length=DIGEST_LENGTH)
+    sha256 = models.CharField(max_length=DIGEST_LENGTH, unique=True)
+
+    class Meta:
+        default_permissions = ("view",)
+        ordering = ("-sequence",)
+        indexes = (models.Index(fields=["object_type", "object_id"]),)
+        constraints = (
+            CheckConstraint(condition=Q(sequence__gte=1), name="event_sequence_from_1"),
+            digest_check("sha256", "event_digest_length"),
+            digest_check("previous_sha256", "event_previous_digest_length"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.sequence} {self.action}"
+
+
+class ChainHead(models.Model):
+    """The one row that writers lock, so that the chain cannot fork."""
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    length = models.BigIntegerField(default=0)
+    sha256 = models.CharField(max_length=DIGEST_LENGTH)
+
+    class Meta:
+        default_permissions = ()
+        constraints = (
+            CheckConstraint(condition=Q(id=1), name="one_chain_head"),
+            digest_check("sha256", "chain_head_digest_length"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.length} events"

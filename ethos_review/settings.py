@@ -1,0 +1,170 @@
+"""Settings from the environment; what is missing in production stops the start with a next step."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import environ
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environ.FileAwareEnv()  # NAME_FILE=/path is read as the value of NAME
+
+
+def secret(name: str) -> str:
+    """The value of NAME, or of the file that NAME_FILE names, which nobody but its owner may read."""
+    path = os.environ.get(f"{name}_FILE", "")
+    if path and stat.S_IMODE(Path(path).stat().st_mode) & 0o077:
+        raise ImproperlyConfigured(f"{name}_FILE can be read by others than its owner: chmod 600 it.")
+    return str(env.str(name, default="")).rstrip("\r\n")
+
+
+DEBUG = env.bool("ETHOS_REVIEW_DEBUG", default=False)
+SECRET_KEY = secret("ETHOS_REVIEW_SECRET_KEY")
+if len(SECRET_KEY) < 50:
+    raise ImproperlyConfigured(
+        "ETHOS_REVIEW_SECRET_KEY is missing or shorter than 50 characters. Set it, or point "
+        "ETHOS_REVIEW_SECRET_KEY_FILE at a file with mode 0600; `make demo` makes one for a trial."
+    )
+ALLOWED_HOSTS = env.list("ETHOS_REVIEW_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.list("ETHOS_REVIEW_TRUSTED_ORIGINS", default=[])
+
+# The private key that signs releases: a PEM PKCS#8 Ed25519 file with mode 0600.
+SIGNING_KEY_FILE = env.str("ETHOS_REVIEW_SIGNING_KEY_FILE", default="")
+SIGNING_KEY_PASSPHRASE = secret("ETHOS_REVIEW_SIGNING_KEY_PASSPHRASE")
+# Public keys (PEM files) of the verifiers whose signed reports are believed.
+VERIFIER_KEY_FILES = env.list("ETHOS_REVIEW_VERIFIER_KEY_FILES", default=[])
+# The policy document; empty means the built-in conservative policy.
+POLICY_FILE = env.str("ETHOS_REVIEW_POLICY_FILE", default="")
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "axes",
+    "csp",
+    "django_htmx",
+    "ethos_review.accounts",
+    "ethos_review.audit",
+    "ethos_review.reviews",
+    "ethos_review.web",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+ROOT_URLCONF = "ethos_review.urls"
+WSGI_APPLICATION = "ethos_review.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": False,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    }
+]
+
+DATABASES = {"default": env.db("DATABASE_URL", default=f"sqlite:///{BASE_DIR}/var/ethos_review.sqlite3")}
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    # Writers queue instead of failing with “database is locked”: they lock at BEGIN and wait; readers go on.
+    DATABASES["default"]["OPTIONS"] = {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,  # seconds
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;",
+    }
+# Connections are kept, and tried before use: a database that was gone for a while needs no restart here.
+DATABASES["default"]["CONN_MAX_AGE"] = 60  # seconds
+DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+LOGIN_URL = "sign_in"
+LOGIN_REDIRECT_URL = "queue"
+LOGOUT_REDIRECT_URL = "sign_in"
+AXES_FAILURE_LIMIT = 10
+AXES_COOLOFF_TIME = 0.25  # hours
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_ON_SUCCESS = True
+AXES_VERBOSE = False
+SESSION_COOKIE_AGE = 12 * 60 * 60  # seconds: a working day
+SESSION_EXPIRE_AT_BROWSER_CLOSE = True
+
+# Plain HTTP is for a trial on the loopback interface only.
+HTTPS = not env.bool("ETHOS_REVIEW_PLAIN_HTTP", default=False)
+SECURE_SSL_REDIRECT = HTTPS
+SESSION_COOKIE_SECURE = HTTPS
+CSRF_COOKIE_SECURE = HTTPS
+SECURE_HSTS_SECONDS = 365 * 24 * 60 * 60 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
+SECURE_HSTS_PRELOAD = HTTPS
+if env.bool("ETHOS_REVIEW_BEHIND_PROXY", default=False):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+SECURE_REFERRER_POLICY = "same-origin"
+SESSION_COOKIE_HTTPONLY = True
+X_FRAME_OPTIONS = "DENY"
+CSRF_FAILURE_VIEW = "ethos_review.web.errors.csrf_failure"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+    }
+}
+
+STATIC_URL = "static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = env.str("ETHOS_REVIEW_STATIC_ROOT", default=str(BASE_DIR / "var" / "static"))
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+# Uploads stay in memory up to the document limit and are refused beyond it before they are parsed.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024  # form fields, in bytes
+FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
+
+LANGUAGE_CODE = "en"
+USE_I18N = False
+USE_TZ = True
+TIME_ZONE = "UTC"
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "handlers": {"console": {"class": "logging.StreamHandler"}},
+    "root": {"handlers": ["console"], "level": "INFO"},
+}

@@ -1,0 +1,51 @@
+"""Fixtures for every test."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from django.apps import apps
+from django.conf import settings as django_settings
+from django.db.models.signals import post_migrate
+
+DATABASE_FIXTURES = {
+    "db",
+    "transactional_db",
+    "django_db_reset_sequences",
+    "django_db_serialized_rollback",
+    "client",
+    "live_server",
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.get_closest_marker("django_db") or DATABASE_FIXTURES & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.database)
+
+
+def _restore_migrated_rows(**kwargs: Any) -> None:
+    import_module("ethos_review.accounts.migrations.0002_roles").create_roles(apps, None)
+    import_module("ethos_review.audit.migrations.0002_chain_head").create_chain_head(apps, None)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def rows_of_migrations_survive_a_flush() -> None:
+    """Tests with `transaction=True` empty every table afterwards, the rows that migrations made included."""
+    post_migrate.connect(_restore_migrated_rows, sender=apps.get_app_config("reviews"), weak=False)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def signing_key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("keys") / "signing.pem"
+    path.write_bytes(
+        Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    )
+    path.chmod(0o600)
+    django_settings.SIGNING_KEY_FILE = str(path)
+    return path
