@@ -1,0 +1,99 @@
+"""Invisible characters and words of lookalike letters, found so that they can be shown (spec 4.2)."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from itertools import pairwise
+
+# Everything that Unicode lets a reader not see: controls, bidirectional and zero-width characters, fillers,
+# variation selectors, tags. Signs that merely belong to the format category but are drawn are left out.
+_INVISIBLE = re.compile(
+    "["
+    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+    "]"
+)
+_PRESENTATION_SELECTORS = "\ufe0e\ufe0f"  # harmless right after the emoji or symbol whose look they choose
+
+# Letters that pass for Latin ones. Cyrillic, Greek and Armenian are lists; the rest are whole blocks.
+_LOOKALIKE = re.compile(
+    "["
+    "АВЕЅІЈКМНОРСТУХҮҺԌԚԜаеѕіјорсухһԁԛԝүӏ"  # Cyrillic
+    "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧικνορτυχ"  # Greek
+    "ՕՍօոսց"  # Armenian
+    "\u13a0-\u13ff\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d7ff"  # Cherokee, full width, mathematical
+    "]"
+)
+_LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A run of text. `kind` is `plain`, `invisible` (one character) or `lookalike` (one word)."""
+
+    text: str
+    kind: str
+    label: str  # what to show for an invisible character: its code point
+    name: str  # what it is, in words
+
+
+def find_hidden(text: str) -> tuple[Segment, ...]:
+    """The text as segments whose texts join to it again."""
+    if text.isascii() and _INVISIBLE.search(text) is None:
+        return (Segment(text, "plain", "", ""),) if text else ()
+    places = sorted(_invisible_places(text) | _lookalike_places(text))
+    edges = [0, *(edge for start, end, _ in places for edge in (start, end)), len(text)]
+    kinds = {(start, end): kind for start, end, kind in places}
+    return tuple(
+        _segment(text[start:end], kinds.get((start, end), "plain"))
+        for start, end in pairwise(edges)
+        if start < end
+    )
+
+
+def has_hidden(text: str) -> bool:
+    """Whether a text holds anything that a reader could miss."""
+    return any(segment.kind != "plain" for segment in find_hidden(text))
+
+
+def _invisible_places(text: str) -> set[tuple[int, int, str]]:
+    return {
+        (match.start(), match.end(), "invisible")
+        for match in _INVISIBLE.finditer(text)
+        if not _chooses_presentation(text, match.start())
+    }
+
+
+def _chooses_presentation(text: str, at: int) -> bool:
+    return (
+        text[at] in _PRESENTATION_SELECTORS and at > 0 and unicodedata.category(text[at - 1]) in ("So", "Sm")
+    )
+
+
+def _lookalike_places(text: str) -> set[tuple[int, int, str]]:
+    """Words that mix lookalike letters with Latin ones, or hold only lookalikes in a text with Latin."""
+    if _LOOKALIKE.search(text) is None or _LATIN.search(text) is None:
+        return set()
+    return {
+        (match.start(), match.end(), "lookalike")
+        for match in _WORD.finditer(text)
+        if _LOOKALIKE.search(match[0]) and (_LATIN.search(match[0]) or _only_lookalikes(match[0]))
+    }
+
+
+def _only_lookalikes(word: str) -> bool:
+    letters = [character for character in word if character.isalpha()]
+    return len(letters) > 1 and all(_LOOKALIKE.match(letter) for letter in letters)
+
+
+def _segment(text: str, kind: str) -> Segment:
+    if kind == "invisible":
+        label = f"U+{ord(text):04X}"
+        return Segment(text, kind, label, f"{label} {unicodedata.name(text, 'control character')}")
+    if kind == "lookalike":
+        return Segment(text, kind, "", "Letters of different scripts that look alike")
+    return Segment(text, kind, "", "")
