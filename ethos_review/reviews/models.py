@@ -66,6 +66,7 @@ class Review(models.Model):
         default=0
     )  # 0, or 1, 2 … when the same bytes were submitted again on purpose
     policy = models.ForeignKey(PolicyRecord, on_delete=models.PROTECT, related_name="+", db_index=False)
+    engine_version = models.CharField(max_length=50)  # that the counts and actions were derived by
     verifier_key = models.TextField(blank=True)  # PEM of the key that signed the report; empty when unsigned
 
     question = models.TextField()
