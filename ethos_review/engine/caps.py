@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from ethos_review.engine.decision import ContractClaim
-from ethos_review.engine.verdict import JudgedValue
+from ethos_review.engine.verdict import ACCUSING, SILENT, JudgedValue
 
 ACTIONS: Final = ("show_final", "needs_review", "block")  # from most to least permissive
 
@@ -20,10 +20,11 @@ READING_CAPS: Final = ("contradicted_by_reading", "unsettled_by_readings")
 
 def find_caps(claim: ContractClaim, judged: Sequence[JudgedValue]) -> tuple[str, ...]:
     """Every cap that applies, in the order of spec 3.5, also when the action was already as low."""
+    verdicts = {value.verdict for value in judged} - SILENT
     caps = []
-    if any(value.accuses for value in judged):
+    if verdicts & ACCUSING:
         caps.append("contradicted_by_reading")
-    if any(value.withholds and not value.accuses for value in judged):
+    if verdicts - ACCUSING:
         caps.append("unsettled_by_readings")
     if claim.citation_grounded and not claim.check_ids:
         caps.append("no_check_behind_grounding")

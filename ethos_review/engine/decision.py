@@ -176,11 +176,12 @@ def _decide_1_0_0(position: int, claim: Claim, grounded: bool) -> ContractClaim 
             "policy pins that version. Leave the label out, or pin `1.1.0` or nothing (`auto`).",
         )
     if claim.claim_type == "unsupported" and grounded:
+        other = "what it cites" if claim.check_ids else "its `citation_grounded`"
         return _problem(
             f"/{position}/claim_type",
             "unsupported_claim_grounded",
-            f"Claim {quoted(claim.id)} is of type `unsupported` but grounded, which contract 1.0.0 "
-            f"refuses. Correct its type, or {'what it cites' if claim.check_ids else 'its `citation_grounded`'}.",
+            f"Claim {quoted(claim.id)} is of type `unsupported` but grounded, which contract 1.0.0 refuses. "
+            f"Correct its type, or {other}.",
         )
     if not grounded:
         outcome = ("block", "cannot_answer_from_sources")

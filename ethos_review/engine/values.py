@@ -73,21 +73,26 @@ class Key(NamedTuple):
     another family than an element of the other, and incomparable when one is.
     """
 
-    families: frozenset[str]
+    families: (
+        str  # those of all elements, a line each; empty when there is nothing that could be incomparable
+    )
     canon: str
 
+    @property
+    def is_mixed(self) -> bool:
+        """Of several families: incomparable with everything that has a family and is not the same."""
+        return "\n" in self.families
 
-ABSENT: Final = Key(frozenset(), "absent")  # `known(null)`, under every normalization
-NOT_COMPARABLE: Final = Key(frozenset(), "not comparable")  # the wrong kind for the normalization
 
-_NUMBERS = frozenset({"NUMBER"})
-_TEXTS = frozenset({"TEXT"})
-_BOOLEANS = frozenset({"BOOLEAN"})
-_NULLS = frozenset({"NULL"})
-_JSON_VALUES = frozenset({"JSON"})
-_TRUE = Key(_BOOLEANS, "b1")
-_FALSE = Key(_BOOLEANS, "b0")
-_NULL = Key(_NULLS, "z")
+ABSENT: Final = Key("", "absent")  # `known(null)`, under every normalization
+NOT_COMPARABLE: Final = Key("", "not comparable")  # the wrong kind for the normalization
+
+_NUMBER = "NUMBER"
+_TEXT = "TEXT"
+_JSON = "JSON"
+_TRUE = Key("BOOLEAN", "b1")
+_FALSE = Key("BOOLEAN", "b0")
+_NULL = Key("NULL", "z")
 
 
 def relation(a: Json, b: Json, normalization: str = "auto") -> str:
@@ -103,7 +108,7 @@ def relation_of_keys(a: Key, b: Key) -> str:
         return INCOMPARABLE
     if a.canon == b.canon:
         return SAME
-    if not a.families or not b.families or (a.families == b.families and len(a.families) == 1):
+    if not a.families or not b.families or (a.families == b.families and not a.is_mixed):
         return DIFFERENT
     return INCOMPARABLE
 
@@ -121,7 +126,7 @@ def comparison_key(value: Json, normalization: str) -> Key:
             return NOT_COMPARABLE
         return _TRUE if value else _FALSE
     if normalization == "exact":
-        return Key(_JSON_VALUES, _exact_canon(value))
+        return Key(_JSON, _exact_canon(value))
     if normalization == "set":
         return _set_key(value) if type(value) is list else NOT_COMPARABLE
     raise ValueError(f"unknown normalization {normalization!r}")
@@ -140,7 +145,7 @@ def _auto_key(value: Json) -> Key:
     if type(value) is bool:
         return _TRUE if value else _FALSE
     if isinstance(value, (int, Decimal)):
-        return Key(_NUMBERS, _number_canon(value))
+        return Key(_NUMBER, _number_canon(value))
     return _opaque(_exact_canon(value))
 
 
@@ -148,7 +153,7 @@ def _number_key(value: Json) -> Key:
     if type(value) is str:
         return _numeral_key(value) or NOT_COMPARABLE
     if isinstance(value, (int, Decimal)) and type(value) is not bool:
-        return Key(_NUMBERS, _number_canon(value))
+        return Key(_NUMBER, _number_canon(value))
     return NOT_COMPARABLE
 
 
@@ -158,7 +163,7 @@ def _numeral_key(text: str) -> Key | None:
     if numeral[:1] not in _NUMERAL_START or not _NUMERAL.fullmatch(numeral):
         return None
     try:
-        return Key(_NUMBERS, _number_canon(Decimal(numeral, _EXACT)))
+        return Key(_NUMBER, _number_canon(Decimal(numeral, _EXACT)))
     except (
         InvalidOperation
     ):  # an exponent of 18 digits or more: no arithmetic is safe, so only equal text is the same
@@ -167,19 +172,19 @@ def _numeral_key(text: str) -> Key | None:
 
 def _text_key(text: str) -> Key:
     if text.isascii():
-        return Key(_TEXTS, "t" + " ".join(text.split()).lower())
-    return Key(_TEXTS, "t" + " ".join(unicodedata.normalize("NFC", text).split()).casefold())
+        return Key(_TEXT, "t" + " ".join(text.split()).lower())
+    return Key(_TEXT, "t" + " ".join(unicodedata.normalize("NFC", text).split()).casefold())
 
 
 def _set_key(elements: list[Json]) -> Key:
     keys = {_key_of_any(element, "auto") for element in elements}
-    families = frozenset().union(*(key.families for key in keys))
-    return Key(families, "S" + _sha256(json.dumps(sorted(key.canon for key in keys))))
+    families = sorted({key.families for key in keys if key.families})
+    return Key("\n".join(families), "S" + _sha256(json.dumps(sorted(key.canon for key in keys))))
 
 
 def _opaque(canon: str) -> Key:
     """A value that is the same as its equal and incomparable with all others: a family of its own."""
-    return Key(frozenset({canon}), canon)
+    return Key(canon, canon)
 
 
 def _number_canon(number: int | Decimal) -> str:

@@ -52,82 +52,90 @@ class ComparedReading:
     relation: str | None  # same | different | incomparable; None where nothing is compared
 
 
-_NO_CANONS: Final[frozenset[str]] = frozenset()
-_NO_FAMILIES: Final[frozenset[str]] = frozenset()
-
-
-class _Settled:
-    """The settled readings of one fact under one normalization, gathered by key.
+class _Gathered:
+    """The readings of one fact under one normalization: kinds, and the settled ones by key.
 
     Whatever their number, how they stand to a further value is read off without looking at each of them.
     """
 
-    __slots__ = ("absent", "groups", "strays")
+    __slots__ = ("absent", "canons", "doubt", "families", "malformed", "strays", "unknown")
 
     def __init__(self) -> None:
+        self.malformed = False
+        self.unknown = False
+        self.doubt = False
         self.absent = False  # there is a declared absence
-        self.strays = 0  # how many cannot be compared under this normalization at all
-        self.groups: dict[frozenset[str], set[str]] = {}  # families of a key -> its distinct canons
+        self.strays = 0  # how many settled readings cannot be compared under this normalization at all
+        self.canons: dict[str, Key] = {}  # the distinct keys of all other settled readings
+        self.families: dict[str, int] = {}  # families of a key -> how many distinct keys have them
 
-    def add(self, key: Key) -> None:
-        if key is ABSENT:
+    def add(self, reading: Reading, normalization: str, memo: ValueMemo) -> None:
+        kind, value = classify(reading.value)
+        if kind == VALUE:
+            self._add_key(memo.key(value, normalization))
+        elif kind == ABSENCE:
             self.absent = True
-        elif key is NOT_COMPARABLE:
-            self.strays += 1
-        elif key.families in self.groups:
-            self.groups[key.families].add(key.canon)
+        elif kind == UNKNOWN:
+            self.unknown = True
+        elif kind == DOUBT:
+            self.doubt = True
         else:
-            self.groups[key.families] = {key.canon}
+            self.malformed = True
+
+    def _add_key(self, key: Key) -> None:
+        if key is NOT_COMPARABLE:
+            self.strays += 1
+        elif key.canon not in self.canons:
+            self.canons[key.canon] = key
+            self.families[key.families] = self.families.get(key.families, 0) + 1
 
     def relations_to(self, key: Key) -> tuple[bool, bool, bool]:
-        """Whether any of them is the same as, different from, incomparable with the value behind `key`."""
+        """Whether any settled reading is the same as, different from, incomparable with the value of `key`."""
         if key is NOT_COMPARABLE:
-            return False, self.absent, self.strays > 0 or bool(self.groups)
-        own = self.groups.get(key.families, _NO_CANONS)
-        same = key.canon in own
-        others_of_own_kind = len(own) > same
-        groups_beside = len(self.groups) - (key.families in self.groups)
+            return False, self.absent, self.strays > 0 or bool(self.canons)
+        same = key.canon in self.canons
+        others = len(self.canons) - same
+        kin = self.families.get(key.families, 0) - same  # other keys of the same families
+        bare = self.families.get("", 0)  # keys that are incomparable with nothing
         if not key.families:
-            return same, self.absent or others_of_own_kind or groups_beside > 0, self.strays > 0
-        empty = _NO_FAMILIES in self.groups
-        foreign = self.strays > 0 or groups_beside > empty
-        if len(key.families) == 1:
-            return same, self.absent or empty or others_of_own_kind, foreign
-        return same, self.absent or empty, foreign or others_of_own_kind
+            different = others
+        elif key.is_mixed:
+            different = bare
+        else:
+            different = bare + kin
+        return same, self.absent or different > 0, self.strays > 0 or others > different
 
     @property
     def has_incomparable_pair(self) -> bool:
-        named = [families for families in self.groups if families]
+        named = [families for families in self.families if families]
         return (
-            self.strays + bool(self.groups) > 1
+            self.strays + bool(self.canons) > 1
             or len(named) > 1
-            or any(len(families) > 1 and len(self.groups[families]) > 1 for families in named)
+            or sum(key.is_mixed for key in self.canons.values()) > 1
         )
 
     @property
     def are_all_the_same(self) -> bool:
-        return self.absent + (self.strays > 0) + sum(map(len, self.groups.values())) <= 1
+        return self.absent + (self.strays > 0) + len(self.canons) <= 1
 
     @property
     def are_all_absences(self) -> bool:
-        return self.absent and not self.strays and not self.groups
+        return self.absent and not self.strays and not self.canons
 
 
 class Fact:
-    """All readings of one (entity, field): each is classified once, and gathered once per normalization."""
+    """All readings of one (entity, field), gathered once per normalization however many claims deliver it."""
 
-    __slots__ = ("_classified", "_memo", "_settled", "_sha256", "kinds", "rows")
+    __slots__ = ("_gathered", "_memo", "_sha256", "rows")
 
     def __init__(self, rows: Sequence[tuple[int, Reading]], memo: ValueMemo | None = None) -> None:
-        self.rows = tuple(rows)
-        self._classified = [classify(reading.value) for _, reading in self.rows]
-        self.kinds = {kind for kind, _ in self._classified}
+        self.rows = rows  # (position, reading) in file order
         self._memo = memo or ValueMemo()
-        self._settled: dict[str, _Settled] = {}
+        self._gathered: dict[str, _Gathered] | None = None
         self._sha256: str | None = None
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Fact) and self.rows == other.rows
+        return isinstance(other, Fact) and list(self.rows) == list(other.rows)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -156,31 +164,28 @@ class Fact:
             self._sha256 = digest.hexdigest()
         return self._sha256
 
-    def settled(self, normalization: str) -> _Settled:
-        settled = self._settled.get(normalization)
-        if settled is None:
-            settled = self._settled[normalization] = _Settled()
-            for kind, value in self._classified:
-                if kind in (VALUE, ABSENCE):
-                    settled.add(self._reading_key(kind, value, normalization))
-        return settled
+    def gathered(self, normalization: str) -> _Gathered:
+        if self._gathered is None:
+            self._gathered = {}
+        gathered = self._gathered.get(normalization)
+        if gathered is None:
+            gathered = self._gathered[normalization] = _Gathered()
+            for _, reading in self.rows:
+                gathered.add(reading, normalization, self._memo)
+        return gathered
 
     def compare(self, key: Key | None, normalization: str) -> tuple[ComparedReading, ...]:
         """Every reading beside the answer's value; `key` is None for an answer that states no value."""
-        return tuple(
-            ComparedReading(
-                reading,
-                position,
-                kind,
-                relation_of_keys(key, self._reading_key(kind, value, normalization))
-                if key is not None and kind in (VALUE, ABSENCE)
-                else None,
-            )
-            for (position, reading), (kind, value) in zip(self.rows, self._classified, strict=True)
-        )
-
-    def _reading_key(self, kind: str, value: Json, normalization: str) -> Key:
-        return ABSENT if kind == ABSENCE else self._memo.key(value, normalization)
+        compared = []
+        for position, reading in self.rows:
+            kind, value = classify(reading.value)
+            relation = None
+            if key is not None and kind == ABSENCE:
+                relation = relation_of_keys(key, ABSENT)
+            elif key is not None and kind == VALUE:
+                relation = relation_of_keys(key, self._memo.key(value, normalization))
+            compared.append(ComparedReading(reading, position, kind, relation))
+        return tuple(compared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,24 +236,24 @@ def _verdict(delivered: DeliveredValue, fact: Fact) -> str:
         return "uncollected"  # 2
     if kind == MALFORMED:
         return "incomparable"  # 3
-    settled = fact.settled(delivered.normalization)
+    read = fact.gathered(delivered.normalization)
     if kind == VALUE:
-        same, different, incomparable = settled.relations_to(fact.value_key(value, delivered.normalization))
+        same, different, incomparable = read.relations_to(fact.value_key(value, delivered.normalization))
         if different:
             return "contradicts-a-reading" if same or incomparable else "contradicts"  # 4a
-        if MALFORMED in fact.kinds or incomparable:
+        if read.malformed or incomparable:
             return "incomparable"  # 4b
-        if UNKNOWN in fact.kinds:
+        if read.unknown:
             return "settled-unknown"  # 4c
-        if DOUBT in fact.kinds:
+        if read.doubt:
             return "settled-doubt"  # 4d
         return "agrees"  # 4e
-    if MALFORMED in fact.kinds or settled.has_incomparable_pair:
+    if read.malformed or read.has_incomparable_pair:
         return "incomparable"  # 5a
-    if UNKNOWN in fact.kinds or DOUBT in fact.kinds:
+    if read.unknown or read.doubt:
         return "doubt-on-both-sides"  # 5b
-    if not settled.are_all_the_same:
+    if not read.are_all_the_same:
         return "disputed"  # 5c
-    if settled.are_all_absences:
+    if read.are_all_absences:
         return "agrees"  # 5d
     return "declined"  # 5e

@@ -167,19 +167,13 @@ def answer(*claims: Claim, notes: tuple[str, ...] | None = None, ref: str | None
     return AnswerClaims("What changed?", ref, notes, claims)
 
 
-def submission(
-    report: Report,
-    answer: AnswerClaims,
-    readings: tuple[Reading, ...] = (),
-    documents: tuple[Document, ...] = (),
-) -> Submission:
-    return Submission(
-        documents or (_document("verification_report"), _document("claims")), report, answer, readings
+def submission(report: Report, answer: AnswerClaims, readings: tuple[Reading, ...] = ()) -> Submission:
+    claims = {"question": answer.question, "claims": [claim_to_json(claim) for claim in answer.claims]}
+    documents = (
+        Document("verification_report", "report.json", b"{}", "0" * 64, {}),
+        Document("claims", "claims.json", b"{}", "1" * 64, claims),
     )
-
-
-def _document(role: str) -> Document:
-    return Document(role, f"{role}.json", b"{}", "0" * 64, {"claims": []})
+    return Submission(documents, report, answer, readings)
 
 
 @st.composite

@@ -1,0 +1,212 @@
+"""The signed release: Ed25519 keys, signing, opening (DSSE 1.0.2; keys through securesystemslib)."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, cast
+
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+)
+from securesystemslib.signer import CryptoSigner, Signer, SSlibKey  # type: ignore[attr-defined]
+
+from ethos_review.engine.documents import Json, read_document
+from ethos_review.engine.dsse import (
+    IN_TOTO_PAYLOAD_TYPE,
+    DsseEnvelope,
+    decode_envelope,
+    load_verifier_key,
+    verified_by,
+)
+from ethos_review.engine.errors import DocumentError
+from ethos_review.engine.statement import PAYLOAD_LIMITS, read_release_payload
+
+PAYLOAD_TYPE: Final = IN_TOTO_PAYLOAD_TYPE
+
+
+class KeyFileError(Exception):
+    """A key cannot be used; the message says what to do."""
+
+
+class EnvelopeError(Exception):
+    """An envelope is refused.
+
+    `code` is `malformed_envelope`; `unknown_key` or `bad_signature`; `wrong_payload_type`,
+    `wrong_statement_type`, `wrong_predicate_type` or `not_a_release`.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        self.code = code
+        self.message = message
+        super().__init__(message)
+
+
+def write_key(path: Path, passphrase: bytes | None = None) -> SSlibKey:
+    """Make a key, write it to a new file with mode 0600, and return its public half.
+
+    Raises KeyFileError when the file cannot be written or is there already: a key is never overwritten.
+    """
+    private_key = Ed25519PrivateKey.generate()
+    encryption = BestAvailableEncryption(passphrase) if passphrase else NoEncryption()
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise KeyFileError(
+            f"{path} is there already. Choose another name; a key is never overwritten."
+        ) from None
+    except OSError as error:
+        raise KeyFileError(f"{path} cannot be written: {error.strerror}.") from None
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(private_key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, encryption))
+    return SSlibKey.from_crypto(private_key.public_key())
+
+
+def load_signer(path: Path, passphrase: bytes | None = None) -> Signer:
+    """The signer of a PEM PKCS#8 Ed25519 private key that only its owner can read.
+
+    Raises KeyFileError with a next step.
+    """
+    try:
+        with path.open("rb") as file:
+            mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+            if mode & 0o077:
+                raise KeyFileError(
+                    f"{path} can be used by others (mode {mode:04o}). Make it private: chmod 600 {path}"
+                )
+            pem = file.read()
+    except OSError as error:
+        raise KeyFileError(
+            f"{path} cannot be read: {error.strerror}. Name a file that holds the signing key."
+        ) from None
+    try:
+        private_key = load_pem_private_key(pem, passphrase or None)
+    except TypeError:
+        raise KeyFileError(
+            f"{path} has a passphrase and none was given. Give its passphrase."
+            if not passphrase
+            else f"{path} has no passphrase, but one was given. Leave it out."
+        ) from None
+    except (ValueError, UnsupportedAlgorithm):
+        raise KeyFileError(
+            f"{path} is not a private key as PEM PKCS#8 (Ed25519), or its passphrase is another."
+        ) from None
+    if not isinstance(private_key, Ed25519PrivateKey):
+        raise KeyFileError(f"{path} holds a key of another kind. Releases are signed with Ed25519.")
+    return CryptoSigner(private_key)
+
+
+def load_public_key(pem: bytes) -> SSlibKey:
+    """A PEM public key. Raises KeyFileError otherwise."""
+    try:
+        return load_verifier_key(pem)
+    except ValueError as error:
+        raise KeyFileError(str(error)) from None
+
+
+def public_key_pem(key: SSlibKey) -> bytes:
+    """The public key as PEM (SubjectPublicKeyInfo), as `verify --key` reads it."""
+    public = key.keyval["public"]
+    if key.keytype != "ed25519":
+        return cast(str, public).encode()  # securesystemslib keeps every other kind as PEM
+    return Ed25519PublicKey.from_public_bytes(bytes.fromhex(public)).public_bytes(
+        Encoding.PEM, PublicFormat.SubjectPublicKeyInfo
+    )
+
+
+def sign_payload(payload: bytes, signer: Signer) -> bytes:
+    """The envelope as JSON bytes, exactly what is stored and handed out (DSSE 1.0.2)."""
+    signature = signer.sign(DsseEnvelope(PAYLOAD_TYPE, payload, ()).pre_authentication_encoding())
+    envelope = {
+        "payload": _base64(payload),
+        "payloadType": PAYLOAD_TYPE,
+        "signatures": [{"keyid": signature.keyid, "sig": _base64(bytes.fromhex(signature.signature))}],
+    }
+    return json.dumps(envelope, separators=(",", ":")).encode()
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedPayload:
+    payload: bytes
+    key_ids: tuple[str, ...]  # the distinct keys that verified it
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedRelease:
+    statement: dict[str, Json]
+    payload: bytes
+    key_ids: tuple[str, ...]  # the distinct keys that verified it
+
+
+def open_envelope(envelope: bytes, keys: Sequence[SSlibKey]) -> VerifiedPayload:
+    """Verify first, return the payload afterwards. Raises EnvelopeError.
+
+    The payload type is looked at once a signature over it has been verified, the payload not at all.
+    """
+    decoded = _decode(envelope)
+    key_ids = verified_by(decoded, keys)
+    if not key_ids:
+        hinted = {signature.keyid for signature in decoded.signatures}
+        if any(key.keyid in hinted for key in keys):
+            raise EnvelopeError(
+                "bad_signature",
+                "The signature does not belong to this payload: something was changed after it was signed.",
+            )
+        raise EnvelopeError(
+            "unknown_key", "None of the given keys made a signature on this envelope. Get the key it names."
+        )
+    if decoded.payload_type != PAYLOAD_TYPE:
+        raise EnvelopeError(
+            "wrong_payload_type",
+            f"The payload type is {decoded.payload_type!r}; a release has {PAYLOAD_TYPE!r}.",
+        )
+    return VerifiedPayload(decoded.payload, key_ids)
+
+
+def unverified_payload(envelope: bytes) -> bytes:
+    """The payload as it stands, for comparing it with what is recomputed; nobody has vouched for it."""
+    return _decode(envelope).payload
+
+
+def _decode(envelope: bytes) -> DsseEnvelope:
+    try:
+        return decode_envelope(read_document("envelope", "envelope", envelope, PAYLOAD_LIMITS).value)
+    except DocumentError as error:
+        problem = error.problems[0]
+        place = problem.pointer or "The envelope"
+        raise EnvelopeError("malformed_envelope", f"{place}: {problem.message}") from None
+
+
+def open_release(envelope: bytes, keys: Sequence[SSlibKey]) -> OpenedRelease:
+    """The release in an envelope: signature, payload type, Statement type, predicate type, schema; in order.
+
+    Raises EnvelopeError.
+    """
+    verified = open_envelope(envelope, keys)
+    try:
+        statement = read_release_payload(verified.payload)
+    except DocumentError as error:
+        problem = error.problems[0]
+        code = (
+            problem.code
+            if problem.code in ("wrong_statement_type", "wrong_predicate_type")
+            else "not_a_release"
+        )
+        raise EnvelopeError(code, f"{problem.pointer or 'The payload'}: {problem.message}") from None
+    return OpenedRelease(statement, verified.payload, verified.key_ids)

@@ -1,0 +1,255 @@
+"""The ordered list of rules that led to a claim's action: codes, facts and sentences, no HTML (spec 3.7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, cast
+
+from ethos_review.engine.assessment import ClaimAssessment
+from ethos_review.engine.caps import LOWERS_TO
+from ethos_review.engine.documents import Json
+from ethos_review.engine.report import Check
+from ethos_review.engine.values import DIFFERENT, json_text
+from ethos_review.engine.verdict import ComparedReading, JudgedValue
+
+_LONGEST_VALUE: Final = 60  # characters of a value inside a sentence
+
+_RELEVANCE: Final = {
+    "direct_answer": "directly answers",
+    "supports_answer": "supports the answer",
+    "background_only": "background only",
+    "unrelated": "unrelated",
+}
+_TYPE: Final = {"source_fact": "source fact", "synthesis": "synthesis", "unsupported": "unsupported"}
+_SUPPORT: Final = {
+    "supported": "The application found that the cited evidence supports the claim.",
+    "unsupported": "The application found that the cited evidence does not support the claim.",
+    "contradicted": "The application found that the cited evidence contradicts the claim.",
+    "not_evaluated": "Nobody evaluated whether the cited evidence supports the claim.",
+}
+_CONTRACT_ROW: Final = {
+    "certified": "A grounded, relevant source fact is final under the contract.",
+    "supported_synthesis_needs_review": "Grounded, relevant synthesis needs review under the contract.",
+    "claim_support_not_evaluated": "Grounded, but its support was not evaluated: the contract wants review.",
+    "grounded_but_irrelevant": "Grounded, but it does not answer the question: blocked under the contract.",
+    "unsupported_claim": "A claim that its evidence does not support is blocked under the contract.",
+    "contradicted_claim": "A claim that its evidence contradicts is blocked under the contract.",
+    "cannot_answer_from_sources": "A claim that is not grounded is blocked under the contract.",
+}
+_CAP: Final = {
+    "contradicted_by_reading": "A contradiction that was found always blocks.",
+    "unsettled_by_readings": "Readings that do not settle a value withhold the claim until a person decides.",
+    "no_check_behind_grounding": "Grounding that is only stated, with no check behind it, needs review.",
+}
+_ACTION: Final = {
+    "show_final": "Final: it is shown unless a person holds it back.",
+    "needs_review": "Needs review: a person decides.",
+    "block": "Blocked: it is not shown.",
+}
+_STATUS: Final = {
+    "grounded": "grounded",
+    "not_found": "not found",
+    "mismatch": "a mismatch",
+    "stale": "stale",
+    "unsupported_claim_kind": "of a kind that was not checked",
+    "capability_blocked": "blocked by a missing capability",
+    "error": "in error",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    code: str
+    sentence: str  # plain English, ready to show
+    facts: dict[str, Json]
+
+    def to_json(self) -> dict[str, Json]:
+        return {"code": self.code, "sentence": self.sentence, "facts": self.facts}
+
+
+def explain(claim: ClaimAssessment) -> tuple[Rule, ...]:
+    """The rules in the order they apply (spec 3.7).
+
+    Grounding, relevance, type or support, the contract's row, the verdict on each delivered value, each cap,
+    the action.
+    """
+    contract = claim.contract
+    return (
+        _grounding(claim),
+        Rule(
+            "question_relevance",
+            f"Relevance is “{_RELEVANCE[contract.question_relevance]}”.",
+            {"question_relevance": contract.question_relevance},
+        ),
+        *_labels(claim),
+        Rule(
+            contract.release_reason,
+            _CONTRACT_ROW[contract.release_reason],
+            {"release_action": contract.release_action, "release_reason": contract.release_reason},
+        ),
+        *(_verdict(judged) for judged in claim.judged),
+        *(Rule(cap, _CAP[cap], {"lowers_to": LOWERS_TO[cap]}) for cap in claim.caps),
+        Rule(
+            f"action:{claim.action}",
+            _ACTION[claim.action],
+            {"action": claim.action, "contract_action": contract.release_action, "caps": list(claim.caps)},
+        ),
+    )
+
+
+def why(claim: ClaimAssessment) -> str:
+    """Why the claim is where it is, in a sentence or two: the gravest reason first."""
+    if claim.action == "show_final":
+        return "Its citations are grounded, and it is a relevant fact stated by the source."
+    for judged in claim.judged:
+        if judged.accuses:
+            return f"{_contradiction(judged)} {_CAP['contradicted_by_reading']}"
+    if claim.action == "block":
+        return _why_blocked(claim)
+    for judged in claim.judged:
+        if judged.withholds:
+            return f"{_VERDICT[judged.verdict]} A person decides."
+    if "no_check_behind_grounding" in claim.caps:
+        return (
+            "The application states that it is grounded, but no check stands behind that. A person decides."
+        )
+    if claim.contract.release_reason == "claim_support_not_evaluated":
+        return "Grounded, but nobody evaluated whether the evidence supports it. A person decides."
+    return f"Grounded and relevant, but it {_synthesis(len(claim.checks))}. A person decides."
+
+
+def _why_blocked(claim: ClaimAssessment) -> str:
+    reason = claim.contract.release_reason
+    if reason == "grounded_but_irrelevant":
+        return "It stands in the source, but it does not answer the question."
+    if reason == "unsupported_claim":
+        return "Its citations are grounded, but they do not support what it says."
+    if reason == "contradicted_claim":
+        return "Its citations are grounded, but they contradict what it says."
+    if not claim.checks:
+        return "It cites no check, and the application states that it is not grounded."
+    return _grounding(claim).sentence
+
+
+def _synthesis(checks: int) -> str:
+    if checks == 2:
+        return "combines two passages"
+    return f"combines {checks} passages" if checks > 2 else "goes beyond what the passage says"
+
+
+def _grounding(claim: ClaimAssessment) -> Rule:
+    grounded = claim.contract.citation_grounded
+    facts: dict[str, Json] = {
+        "citation_grounded": grounded,
+        "fingerprint_stale": claim.fingerprint_stale,
+        "checks": [
+            {
+                "id": check.id,
+                "status": check.status,
+                "reason": check.reason,
+                "semantic_unverified": check.semantic_unverified,
+            }
+            for check in claim.checks
+        ],
+    }
+    if not claim.checks:
+        said = "is grounded" if grounded else "is not grounded"
+        return Rule(
+            "grounding_stated", f"The claim cites no check; the application states that it {said}.", facts
+        )
+    if grounded:
+        return Rule(
+            "checks_reusable",
+            f"{_cited_checks_are(len(claim.checks))} reusable, so the claim is grounded.",
+            facts,
+        )
+    if claim.fingerprint_stale:
+        return Rule(
+            "fingerprint_stale",
+            "The report is about another version of the source, so none of its checks is reusable.",
+            facts,
+        )
+    failing = [check for check in claim.checks if check.status != "grounded" or check.semantic_unverified]
+    named = "; ".join(map(_failing, failing[:3]))
+    more = f"; and {len(failing) - 3} more" if len(failing) > 3 else ""
+    return Rule("checks_not_reusable", f"Not grounded: {named}{more}.", facts)
+
+
+def _cited_checks_are(number: int) -> str:
+    if number == 1:
+        return "The cited check is"
+    return "Both cited checks are" if number == 2 else f"All {number} cited checks are"
+
+
+def _failing(check: Check) -> str:
+    if check.status == "grounded":
+        return f"check {check.id} is grounded, but its meaning was not verified"
+    reason = f" ({check.reason.replace('_', ' ')})" if check.reason else ""
+    return f"check {check.id} is {_STATUS[check.status]}{reason}"
+
+
+def _labels(claim: ClaimAssessment) -> list[Rule]:
+    rules = []
+    contract = claim.contract
+    if contract.claim_type is not None:
+        rules.append(
+            Rule(
+                "claim_type", f"Type is “{_TYPE[contract.claim_type]}”.", {"claim_type": contract.claim_type}
+            )
+        )
+    if contract.claim_support is not None:
+        rules.append(
+            Rule("claim_support", _SUPPORT[contract.claim_support], {"claim_support": contract.claim_support})
+        )
+    return rules
+
+
+_VERDICT: Final = {
+    "incomparable": "The readings cannot be compared safely with what the claim states.",
+    "disputed": "The readings disagree with each other, and the answer leaves the value open.",
+    "settled-unknown": "A tool read that the value is not known, but the claim states one.",
+    "settled-doubt": "A tool read nothing definite, but the claim states a value.",
+    "doubt-on-both-sides": "Neither the claim nor the readings know the value.",
+    "declined": "The answer leaves open a value that was read. That changes nothing.",
+    "agrees": "The readings agree. Agreement changes nothing.",
+    "uncollected": "No tool read this fact, so nothing was compared.",
+    "omitted": "The answer does not state the field, so nothing was compared.",
+}
+
+
+def _verdict(judged: JudgedValue) -> Rule:
+    delivered = judged.delivered
+    compared = judged.readings
+    named = f"{delivered.entity} · {delivered.field}"
+    said = _contradiction(judged) if judged.accuses else _VERDICT[judged.verdict]
+    if judged.verdict == "agrees" and len(compared) == 1:
+        said = "The reading agrees. Agreement changes nothing."
+    return Rule(
+        f"verdict:{judged.verdict}",
+        f"{_short(named)}: {said}",
+        {
+            "entity": delivered.entity,
+            "field": delivered.field,
+            "normalization": delivered.normalization,
+            "delivered_value": json_text(delivered.value) if delivered.stated else None,
+            "verdict": judged.verdict,
+            "withholds": judged.withholds,
+            "readings": [cast("dict[str, Json]", _row(reading)) for reading in compared],
+        },
+    )
+
+
+def _row(compared: ComparedReading) -> dict[str, int | str | None]:
+    return {"position": compared.position, "kind": compared.kind, "relation": compared.relation}
+
+
+def _contradiction(judged: JudgedValue) -> str:
+    against = next(compared for compared in judged.readings if compared.relation == DIFFERENT)
+    read = "that there is no value" if against.kind == "absence" else _short(json_text(against.reading.value))
+    others = " Other readings differ." if judged.verdict == "contradicts-a-reading" else ""
+    stated = _short(json_text(judged.delivered.value))
+    return f"{_short(against.reading.tool_name)} read {read}; the claim states {stated}.{others}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
