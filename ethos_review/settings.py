@@ -115,6 +115,7 @@ AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25  # hours
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
+AXES_LOCKOUT_CALLABLE = "ethos_review.accounts.views.locked_out"
 AXES_VERBOSE = False
 SESSION_COOKIE_AGE = 12 * 60 * 60  # seconds: a working day
 SESSION_EXPIRE_AT_BROWSER_CLOSE = True

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -106,13 +107,9 @@ def visible_to(user: User) -> QuerySet[Review]:
 def queue_page(user: User, *, tab: str = "needs_me", cursor: str = "") -> QueuePage:
     """An unknown tab shows the first; a cursor that nobody handed out shows the first page."""
     current = tab if tab in dict(TABS) else TABS[0][0]
-    filters = {key: _in_tab(user, key) for key, _ in TABS}
-    counts = visible_to(user).aggregate(
-        **{key: Count("pk", filter=condition) for key, condition in filters.items()},
-        open_claims=Sum("undecided_count", filter=filters["needs_me"]),
-    )
+    counts, open_claims = _counts(user)
     reviews, next_cursor = _keyset_page(
-        visible_to(user).filter(filters[current]).select_related("submitter"),
+        visible_to(user).filter(_in_tab(user, current)).select_related("submitter"),
         cursor,
         oldest_first=current == "needs_me",
     )
@@ -122,12 +119,16 @@ def queue_page(user: User, *, tab: str = "needs_me", cursor: str = "") -> QueueP
         reviews=reviews,
         next_cursor=next_cursor,
         decided_today=user.decisions.filter(decided_at__gte=midnight).exclude(outcome="undo").count(),
-        open_claims=counts["open_claims"] or 0,
+        open_claims=open_claims,
     )
 
 
-def review_page(user: User, review_id: UUID, *, opened: int | None = None) -> ReviewPage:
-    """Raises Review.DoesNotExist, also for a review this person may not see."""
+def review_page(user: User, review_id: UUID, *, opened: int | None = None, after: int = -1) -> ReviewPage:
+    """Raises Review.DoesNotExist, also for a review this person may not see.
+
+    `opened` is the position of the claim that stands open; without it, the next one behind `after` that waits for
+    this person does, from the top again after the last.
+    """
     review = (
         visible_to(user)
         .select_related("submitter", "policy", "supersedes", "release__signing_key")
@@ -142,6 +143,7 @@ def review_page(user: User, review_id: UUID, *, opened: int | None = None) -> Re
     by_claim_id = {card.row.claim_id: card for card in cards}
     reviewed = frozenset(preview.reviewed_synthesis_claim_ids)
     seal_refusal = _why_not_sealed(user, review)
+    place = _next_waiting(cards, after) if opened is None else opened
     return ReviewPage(
         review=review,
         assessment=assessment,
@@ -153,9 +155,7 @@ def review_page(user: User, review_id: UUID, *, opened: int | None = None) -> Re
             (by_claim_id[claim_id], claim_id in reviewed) for claim_id in preview.released_claim_ids
         ),
         relevance_wording=preview.relevance,
-        opened=_open(cards[opened], assessment.policy)
-        if opened is not None and opened < len(cards)
-        else None,
+        opened=_open(cards[place], assessment.policy) if place is not None and place < len(cards) else None,
         can_seal=not seal_refusal,
         seal_refusal=seal_refusal,
     )
@@ -198,11 +198,38 @@ def public_key(key_id: str) -> SigningKey:
 
 def _in_tab(user: User, key: str) -> Q:
     if key == "needs_me":
-        if not user.has_perm("reviews.decide_claim"):
-            return Q(pk__in=[])
-        others = ~Q(submitter=user) if current_policy().separate_duties else Q()
-        return Q(status=Review.Status.NEEDS_REVIEW) & others
+        return Q(status=Review.Status.NEEDS_REVIEW) & _may_decide(user)
     return Q() if key == "all" else Q(status=key)
+
+
+def _may_decide(user: User) -> Q:
+    if not user.has_perm("reviews.decide_claim"):
+        return Q(pk__in=[])
+    return ~Q(submitter=user) if current_policy().separate_duties else Q()
+
+
+def _counts(user: User) -> tuple[Counter[str], int]:
+    """How many reviews are in each tab, and how many undecided claims this person may decide.
+
+    One walk over an index that holds all it needs, in its order.
+    """
+    groups = (
+        visible_to(user)
+        .values_list("status", "submitter_id")
+        .annotate(reviews=Count("*"), undecided=Sum("undecided_count"))
+        .order_by()
+    )
+    own = user.pk if current_policy().separate_duties else None
+    decides = user.has_perm("reviews.decide_claim")
+    counts, open_claims = Counter[str](), 0
+    for status, submitter_id, reviews, undecided in groups:
+        counts["all"] += reviews
+        if status != Review.Status.NEEDS_REVIEW:
+            counts[status] += reviews
+        elif decides and submitter_id != own:
+            counts["needs_me"] += reviews
+            open_claims += undecided
+    return counts, open_claims
 
 
 def _keyset_page(
@@ -265,6 +292,11 @@ def _card_maker(user: User, review: Review) -> Callable[[Claim, ClaimAssessment]
         )
 
     return make
+
+
+def _next_waiting(cards: Sequence[Card], after: int) -> int | None:
+    waiting = [card.row.position for card in cards if "approve" in card.outcomes]
+    return next((position for position in waiting if position > after), waiting[0] if waiting else None)
 
 
 def _open(card: Card, policy: Policy) -> OpenCard:

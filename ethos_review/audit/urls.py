@@ -1,0 +1,9 @@
+"""Addresses of the audit pages."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from ethos_review.audit import views
+
+urlpatterns = [path("audit/", views.events, name="audit")]

@@ -1,0 +1,348 @@
+"""The words for what the engine decided: one sentence or label per code, in one place."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+from uuid import UUID
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from ethos_review.engine.assessment import ClaimAssessment
+from ethos_review.engine.documents import Json
+from ethos_review.engine.explain import why
+from ethos_review.engine.report import Check, Citation, Report
+from ethos_review.engine.values import json_text as engine_json_text
+from ethos_review.engine.verdict import ComparedReading
+from ethos_review.reviews.models import Review
+from ethos_review.reviews.queries import Card, ReviewPage
+from ethos_review.web.differences import Piece, mark_differences
+from ethos_review.web.hidden_characters import has_hidden
+
+register = template.Library()
+
+# Tones: ok, warn and bad mean released, waiting and withheld; plain decides nothing by itself.
+WORDS = {
+    "app_status": {
+        "certified": "Certified",
+        "partial_certified": "Partial – certified claims only",
+        "supported_synthesis_needs_review": "Supported synthesis needs review",
+        "claim_support_needs_review": "Claim support needs review",
+        "claim_support_rejected": "Claim support rejected",
+        "grounded_but_irrelevant": "Grounded, but off-topic",
+        "cannot_answer_from_sources": "Cannot answer from the sources",
+    },
+    "proof_status": {
+        "verified": "verified",
+        "partially_verified": "partially verified",
+        "unverified": "unverified",
+    },
+    "limitation": {
+        "capability_limited": "capability limited",
+        "stale_fingerprint": "stale fingerprint",
+        "unsupported_claim_kind": "unsupported claim kind",
+        "non_grounded_checks": "non-grounded checks",
+        "semantic_unverified": "semantics unverified",
+    },
+    "relevance": {
+        "direct_answer": "Directly answers",
+        "supports_answer": "Supports the answer",
+        "background_only": "Background only",
+        "unrelated": "Unrelated",
+    },
+    "claim_type": {"source_fact": "Source fact", "synthesis": "Synthesis", "unsupported": "Unsupported"},
+    "claim_support": {
+        "supported": "Support: supported",
+        "unsupported": "Support: unsupported",
+        "contradicted": "Support: contradicted",
+        "not_evaluated": "Support: not evaluated",
+    },
+    "verdict": {
+        "omitted": "Value not stated",
+        "uncollected": "No readings",
+        "agrees": "Readings agree",
+        "declined": "Value declined",
+        "contradicts": "Contradicted by a reading",
+        "contradicts-a-reading": "Contradicted by one reading",
+        "incomparable": "Readings not comparable",
+        "settled-unknown": "Readings unsettled",
+        "settled-doubt": "Readings unsettled",
+        "doubt-on-both-sides": "Doubt on both sides",
+        "disputed": "Readings disagree",
+    },
+    "action": {"show_final": "Final", "needs_review": "Needs review", "block": "Blocked"},
+    "outcome": {"approve": "Approved", "block": "Blocked", "undo": "Undone"},
+    "group": {"needs_review": "Needs review", "final": "Final", "blocked": "Blocked"},
+    "answer_status": {"complete": "Complete answer", "partial": "Partial answer", "none": "Nothing released"},
+    "review_status": {"needs_review": "Needs review", "ready_to_seal": "Ready to seal", "sealed": "Sealed"},
+    "relation": {"same": "same", "different": "different", "incomparable": "not comparable"},
+    "reading_kind": {
+        "value": "",
+        "absence": "declared absent",
+        "unknown": "declared unknown",
+        "doubt": "in doubt",
+        "malformed": "malformed",
+    },
+    "match_method": {
+        "exact_text_contains": "exact text within",
+        "normalized_text_contains": "normalized text within",
+        "bbox_containment": "box containment",
+        "presence_only": "presence alone",
+    },
+    "tier": {
+        "exact_span": "exact span",
+        "table_cell": "table cell",
+        "element_scoped": "within the element",
+        "page_scoped": "within the page",
+        "capability_limited": "limited by capabilities",
+    },
+    "wrapper": {"statement": "in-toto Statement", "dsse": "DSSE envelope"},
+    "disclosure": {
+        "partial_answer": "This answer is partial: other claims were withheld or are still under review.",
+        "reviewed_synthesis": "Passages marked as reviewed synthesis were released by a reviewer.",
+        "withheld_by_readings": "Claims were withheld because of what tools read during the run.",
+        "withheld_by_reviewer": "Claims were withheld by a reviewer.",
+        "no_support_in_sources": "The sources do not support an answer.",
+        "proof:capability_limited": "The sources could not be checked in every respect.",
+        "proof:stale_fingerprint": "The sources have changed since they were cited.",
+        "proof:unsupported_claim_kind": "Some citations are of a kind that cannot be checked.",
+        "proof:non_grounded_checks": "Not every citation was found in the sources.",
+        "proof:semantic_unverified": "Some citations were found, but their meaning was not verified.",
+    },
+}
+TONES = {
+    "app_status": {"certified": "ok", "partial_certified": "warn"}
+    | dict.fromkeys(("supported_synthesis_needs_review", "claim_support_needs_review"), "warn")
+    | dict.fromkeys(
+        ("claim_support_rejected", "grounded_but_irrelevant", "cannot_answer_from_sources"), "bad"
+    ),
+    "relevance": dict.fromkeys(("background_only", "unrelated"), "bad"),
+    "claim_type": {"synthesis": "warn", "unsupported": "bad"},
+    "claim_support": {"unsupported": "bad", "contradicted": "bad", "not_evaluated": "warn"},
+    "verdict": dict.fromkeys(("contradicts", "contradicts-a-reading"), "bad")
+    | dict.fromkeys(
+        ("incomparable", "settled-unknown", "settled-doubt", "doubt-on-both-sides", "disputed"), "warn"
+    ),
+    "answer_status": {"complete": "ok", "partial": "warn", "none": "bad"},
+    "review_status": {"needs_review": "warn"},
+}
+ICONS = {"ok": "check", "warn": "clock", "bad": "cross"}
+
+
+@register.filter
+def words(code: str, axis: str) -> str:
+    """What a code is called; a code without a name is shown as it is, with spaces."""
+    return WORDS.get(axis, {}).get(code, code.replace("_", " ").replace("-", " "))
+
+
+@register.filter
+def tone(code: str, axis: str) -> str:
+    return TONES.get(axis, {}).get(code, "plain")
+
+
+@register.simple_tag
+def badge(label: str, tone: str = "plain", icon: str = "") -> SafeString:
+    """A word with a tone; the icon repeats the tone for eyes that do not tell colours apart."""
+    icon = icon or ICONS.get(tone, "")
+    picture = (
+        format_html('<svg class="icon" aria-hidden="true"><use href="#icon-{}"/></svg>', icon) if icon else ""
+    )
+    return format_html('<span class="badge {}">{}{}</span>', tone, picture, label)
+
+
+class Badge(TypedDict):
+    label: str
+    tone: str
+    icon: str
+
+
+@register.filter
+def badges(claim: ClaimAssessment) -> list[Badge]:
+    """The three axes, each its own badge, then what readings say and what texts hide (spec 4.1, 4.2)."""
+    contract = claim.contract
+    found = [_grounding(claim), _of("relevance", contract.question_relevance)]
+    if contract.claim_type:
+        found.append(_of("claim_type", contract.claim_type))
+    if contract.claim_support:
+        found.append(_of("claim_support", contract.claim_support))
+    found += [_of("verdict", verdict) for verdict in dict.fromkeys(judged.verdict for judged in claim.judged)]
+    if any(has_hidden(text) for text in _texts(claim)):
+        found.append({"label": "Hidden characters", "tone": "warn", "icon": "eye"})
+    return found
+
+
+def _of(axis: str, code: str) -> Badge:
+    return {"label": words(code, axis), "tone": tone(code, axis), "icon": ""}
+
+
+def _grounding(claim: ClaimAssessment) -> Badge:
+    count = len(claim.checks)
+    if claim.contract.citation_grounded:
+        if not count:
+            return {"label": "Grounding stated, no check", "tone": "warn", "icon": ""}
+        return {"label": f"Grounded · {count} check{'s' if count > 1 else ''}", "tone": "ok", "icon": ""}
+    reasons = [
+        words(check.reason or check.status, "reason") for check in claim.checks if check.status != "grounded"
+    ]
+    return {"label": " · ".join(["Not grounded", *reasons[:1]]), "tone": "bad", "icon": ""}
+
+
+def _texts(claim: ClaimAssessment) -> list[str]:
+    texts = [claim.claim.text]
+    for check in claim.checks:
+        texts += [check.text or "", (check.evidence and check.evidence.text) or ""]
+    for judged in claim.judged:
+        texts += [engine_json_text(compared.reading.value) for compared in judged.readings]
+    return texts
+
+
+@register.filter
+def reason(claim: ClaimAssessment) -> str:
+    """One sentence: why the claim is where it is."""
+    return why(claim)
+
+
+@register.filter
+def undecided(card: Card) -> bool:
+    return card.group == "needs_review" and card.decision is None
+
+
+@register.simple_tag
+def withheld_cards(page: ReviewPage) -> list[Card]:
+    return [card for _, _, cards in page.groups for card in cards if not card.released]
+
+
+class BarPart(TypedDict):
+    tone: str
+    label: str
+    count: int
+    start: str  # percent of the width
+    width: str
+
+
+@register.simple_tag
+def stacked_bar(review: Review) -> list[BarPart]:
+    """How many claims are released, undecided and withheld, each with its share of the width."""
+    counts = (
+        ("ok", "released", review.released_count),
+        ("warn", "undecided", review.undecided_count),
+        ("bad", "withheld", review.withheld_count),
+    )
+    parts: list[BarPart] = []
+    before = 0
+    for part_tone, label, count in counts:
+        if count:
+            share, start = 100 * count / review.claim_count, 100 * before / review.claim_count
+            parts.append(
+                {
+                    "tone": part_tone,
+                    "label": label,
+                    "count": count,
+                    "start": f"{start:.2f}",
+                    "width": f"{share:.2f}",
+                }
+            )
+        before += count
+    return parts
+
+
+@register.filter
+def undecided_words(count: int) -> str:
+    return f"{count} {'needs' if count == 1 else 'need'} a decision"
+
+
+@register.filter
+def undecided_sentence(count: int) -> str:
+    if not count:
+        return "No claim is undecided."
+    return f"{count} claim{' still needs' if count == 1 else 's still need'} a decision."
+
+
+@register.filter
+def slice_id(review_id: UUID) -> str:
+    """Enough of an id for people to tell reviews apart."""
+    return str(review_id)[:8]
+
+
+@register.filter
+def json_text(value: Json) -> str:
+    """A parsed value with the digits it came with."""
+    return engine_json_text(value)
+
+
+@register.filter
+def comparison(compared: ComparedReading) -> str:
+    """How a reading compared, and what kind it is when it is no plain value."""
+    parts = (words(compared.kind, "reading_kind"), words(compared.relation or "", "relation"))
+    return ", ".join(part for part in parts if part) or "not compared"
+
+
+@register.filter
+def place(citation: Citation) -> str:
+    """Where a citation points, in words."""
+    parts = (
+        f"page {citation.page}" if citation.page else "",
+        f"element {citation.element_id}" if citation.element_id else "",
+        f"span {citation.span_id}" if citation.span_id else "",
+        f"table {citation.table_id}" if citation.table_id else "",
+        f"row {citation.cell[0]}, column {citation.cell[1]}" if citation.cell else "",
+    )
+    return ", ".join(part for part in parts if part)
+
+
+@register.filter
+def box(bbox: tuple[int, int, int, int]) -> str:
+    """A box in points; reports hold hundredths of a point."""
+    return " ".join(f"{edge / 100:g}" for edge in bbox)
+
+
+class ComparedTexts(TypedDict):
+    cited: tuple[Piece, ...]
+    source: tuple[Piece, ...]
+    before: str  # context that the source text itself does not hold already
+    after: str
+
+
+@register.simple_tag
+def compare_texts(check: Check) -> ComparedTexts:
+    """The cited text beside the source's; without one of them nothing is marked."""
+    cited, source = check.text or "", (check.evidence and check.evidence.text) or ""
+    left, right = mark_differences(cited, source) if cited and source else (_whole(cited), _whole(source))
+    before, after = (_context(check, side) for side in ("before", "after"))
+    return {
+        "cited": left,
+        "source": right,
+        "before": "" if before.strip() in source else before,
+        "after": "" if after.strip() in source else after,
+    }
+
+
+def _whole(text: str) -> tuple[Piece, ...]:
+    return (Piece(text, "same"),)
+
+
+def _context(check: Check, side: str) -> str:
+    text = (check.context_echo or {}).get(side)
+    return text if isinstance(text, str) else ""
+
+
+@register.filter
+def heading_path(check: Check) -> str:
+    path = (check.provenance or {}).get("heading_path")
+    return " › ".join(str(heading) for heading in path) if isinstance(path, list) else str(path or "")
+
+
+@register.filter
+def parser(report: Report) -> str:
+    """The parser with its version, and its adapter when there was one."""
+    facts = report.value["grounding"]["parser"]  # type: ignore[index, call-overload]
+    named = (facts.get("name"), facts.get("version"), facts.get("adapter"), facts.get("adapter_version"))  # type: ignore[union-attr]
+    return " ".join(str(part) for part in named if part)
+
+
+@register.filter
+def verifier(report: Report) -> str:
+    facts = report.value.get("attestation")
+    named = facts.get("verifier") if isinstance(facts, dict) else None
+    return f"{named.get('name')} {named.get('version')}" if isinstance(named, dict) else ""

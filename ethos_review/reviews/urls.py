@@ -1,0 +1,26 @@
+"""Addresses of reviews."""
+
+from __future__ import annotations
+
+from django.urls import include, path
+
+from ethos_review.reviews.views import downloads, queue, release, review, upload
+
+of_one_review = [
+    path("", review.review, name="review"),
+    path("claims/<int:position>/", review.claim_card, name="claim_card"),
+    path("claims/<int:position>/decide/", review.decide_claim, name="decide_claim"),
+    path("claims/<int:position>/undo/", review.undo_decision, name="undo_decision"),
+    path("seal/", release.seal_review, name="seal_review"),
+    path("release/", release.release, name="release"),
+    path("documents/<str:role>/", downloads.document, name="download_document"),
+    path("contract-decision.json", downloads.contract_decision, name="download_contract_decision"),
+    path("release.dsse.json", downloads.envelope, name="download_envelope"),
+]
+urlpatterns = [
+    path("", queue.queue, name="queue"),
+    path("upload/", upload.upload, name="upload"),
+    path("upload/sample/", upload.load_sample, name="load_sample"),
+    path("reviews/<uuid:review_id>/", include(of_one_review)),
+    path("keys/<str:key_id>.pem", downloads.public_key, name="download_public_key"),
+]

@@ -1,0 +1,16 @@
+"""All addresses."""
+
+from __future__ import annotations
+
+from django.urls import include, path
+
+from ethos_review.web.health import healthz
+
+urlpatterns = [
+    path("", include("ethos_review.reviews.urls")),
+    path("", include("ethos_review.accounts.urls")),
+    path("", include("ethos_review.audit.urls")),
+    path("healthz", healthz, name="healthz"),
+]
+
+handler500 = "ethos_review.web.errors.server_error"

@@ -1,0 +1,73 @@
+"""Texts from documents and plain facts, made fit to show: always escaped, nothing hidden, nothing endless."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TypedDict
+
+from django import template
+from django.utils import timezone
+from django.utils.html import escape, format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.timesince import timesince
+
+from ethos_review.web.hidden_characters import Segment, find_hidden, has_hidden
+from ethos_review.web.shortcuts import SHORTCUTS, Shortcut
+
+register = template.Library()
+
+LONG = 900  # characters that stand without folding
+GLIMPSE = 500  # characters of a folded text that stay visible
+
+
+@register.filter
+def shown(text: object) -> SafeString:
+    """Escaped, with invisible characters and lookalike words made visible (spec 4.2)."""
+    segments = find_hidden(str(text))
+    if len(segments) == 1 and segments[0].kind == "plain":
+        return escape(segments[0].text)
+    return format_html_join("", "{}", ((_as_html(segment),) for segment in segments))
+
+
+def _as_html(segment: Segment) -> SafeString:
+    if segment.kind == "plain":
+        return escape(segment.text)
+    if segment.kind == "invisible":
+        return format_html('<span class="hidden-char" title="{}">{}</span>', segment.name, segment.label)
+    return format_html('<span class="lookalike" title="{}">{}</span>', segment.name, segment.text)
+
+
+@register.filter
+def hides_something(text: object) -> bool:
+    return has_hidden(str(text))
+
+
+class Folded(TypedDict):
+    text: str
+    glimpse: str  # empty when the text is short enough to stand whole
+    length: int
+
+
+@register.inclusion_tag("web/_document_text.html")
+def document_text(text: str) -> Folded:
+    """A text from a document; a long one folds."""
+    return {"text": text, "glimpse": text[:GLIMPSE] if len(text) > LONG else "", "length": len(text)}
+
+
+@register.filter
+def age(moment: datetime) -> str:
+    """How long ago, in its largest unit."""
+    if (timezone.now() - moment).total_seconds() < 60:
+        return "just now"
+    return f"{timesince(moment, depth=1)} ago".replace("\xa0", " ")
+
+
+@register.filter
+def short_digest(digest: str) -> str:
+    """Enough of a digest to recognise it; the whole stands in the title beside it."""
+    return f"{digest[:8]}…{digest[-6:]}" if len(digest) > 20 else digest
+
+
+@register.simple_tag
+def shortcut_table() -> tuple[Shortcut, ...]:
+    return SHORTCUTS

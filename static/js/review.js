@@ -1,0 +1,177 @@
+// What the pages do beyond plain forms: keyboard shortcuts, focus, drafts of rationales, and words for failures.
+// Everything works without this script; decisions are made by forms, never by a key that prints a character.
+"use strict";
+(() => {
+  const find = (selector, within = document) => within.querySelector(selector);
+  const findAll = (selector, within = document) => [...within.querySelectorAll(selector)];
+
+  // Messages ------------------------------------------------------------------------------------------------------
+
+  const FAILURES = {
+    0: "The server could not be reached. Nothing was decided and your text is still here. Try again in a moment.",
+    403: "You may not do this. Nothing was changed and your text is still here.",
+    404: "This is not here any more. Load the page again to see what is.",
+    500: "Something went wrong on the server. Nothing was changed and your text is still here. Try again.",
+    503: "The database does not answer. Nothing was changed and your text is still here. Try again in a moment.",
+  };
+  const announce = (text) => { find("#announcement").textContent = text; };
+  const giveNotice = (text) => { find("#notice").textContent = text; };
+
+  // Drafts: no typed word is lost ------------------------------------------------------------------------------------
+
+  const draftKey = (field) => `draft/${document.body.dataset.person}/${field.dataset.draft}`;
+  const restoreDrafts = () => {
+    for (const field of findAll("[data-draft]")) {
+      const draft = sessionStorage.getItem(draftKey(field));
+      if (draft && !field.value) field.value = draft;
+    }
+  };
+  document.addEventListener("input", ({ target }) => {
+    if (target.matches("[data-draft]")) sessionStorage.setItem(draftKey(target), target.value);
+  });
+
+  // Cards ------------------------------------------------------------------------------------------------------------
+
+  let wish = null; // where the focus should go in a card that is being opened: {card id, name of the place}
+
+  const currentCard = () =>
+    document.activeElement.closest(".card") ?? find(".card[data-undecided]") ?? find(".card");
+  const rememberOpen = (card) => {
+    const open = card && find(".toggle[aria-expanded=true]", card);
+    history.replaceState(history.state, "", open ? `?claim=${card.id.slice("claim-".length)}` : location.pathname);
+  };
+  const show = (card, open) => {
+    find(".card-body", card).hidden = !open;
+    find(".toggle", card).setAttribute("aria-expanded", String(open));
+    rememberOpen(card);
+  };
+  const toggle = (card) => find(".toggle", card).click();
+
+  // The evidence is fetched once; after that, opening and closing stay in the page.
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest(".toggle");
+    const card = link?.closest(".card");
+    if (!card || !find(".card-body", card) || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    show(card, find(".card-body", card).hidden);
+  }, true);
+
+  document.addEventListener("click", (event) => {
+    const unavailable = event.target.closest("[aria-disabled=true]");
+    if (unavailable) {
+      event.preventDefault();
+      announce(document.getElementById(unavailable.getAttribute("aria-describedby"))?.textContent ?? "");
+    } else if (event.target.closest("[data-dialog]")) {
+      event.preventDefault();
+      find(`#${event.target.closest("[data-dialog]").dataset.dialog}`).showModal();
+    } else if (event.target.closest(".card-head") && !event.target.closest("a, button, form")) {
+      if (!String(getSelection())) toggle(event.target.closest(".card"));
+    }
+  });
+
+  const focusOn = (element) => {
+    if (!element) return false;
+    element.dataset.reachedByKey = "";
+    element.addEventListener("blur", () => delete element.dataset.reachedByKey, { once: true });
+    element.focus();
+    return true;
+  };
+  const goTo = (name) => {
+    const card = currentCard();
+    if (!card) return false;
+    const body = find(".card-body", card);
+    if (!body && name !== "undo") {
+      wish = { card: card.id, name };
+      toggle(card);
+      return true;
+    }
+    if (body?.hidden && name !== "undo") show(card, true);
+    return focusOn(place(card, name));
+  };
+  const place = (card, name) => {
+    const rationale = find("[data-go=rationale]", card);
+    if (rationale && (name === "approve" || name === "block")) rationale.form.dataset.intent = name;
+    return name === "block" && rationale && !rationale.value.trim() ? rationale : find(`[data-go=${name}]`, card);
+  };
+
+  // Shortcuts: the table is the list that `?` shows --------------------------------------------------------------------
+
+  const step = (by) => {
+    const items = findAll(".card, .row");
+    const at = items.indexOf(document.activeElement.closest(".card, .row"));
+    const item = items[at < 0 ? (by > 0 ? 0 : items.length - 1) : at + by];
+    return item ? focusOn(item.matches(".row") ? find("a", item) : item) : at >= 0;
+  };
+  const ACTIONS = {
+    "next-claim": () => step(1),
+    "previous-claim": () => step(-1),
+    "open": () => document.activeElement.matches(".card") && (toggle(document.activeElement), true),
+    "go-to-approve": () => goTo("approve"),
+    "go-to-block": () => goTo("block"),
+    "go-to-rationale": () => goTo("rationale"),
+    "go-to-undo": () => goTo("undo"),
+    "queue": () => { location.href = document.body.dataset.queue; return true; },
+    "shortcuts": () => { find("#shortcuts").showModal(); return true; },
+  };
+  const table = new Map(findAll("#shortcuts [data-keys]").map((row) => [row.dataset.keys, row.dataset.action]));
+  let begun = ""; // the first key of a sequence
+  let underWay = 0; // requests
+
+  const ready = () =>
+    document.body.dataset.noShortcuts === undefined && underWay === 0 && !find("dialog[open]");
+
+  document.addEventListener("keydown", (event) => {
+    const { target, key } = event;
+    if (event.defaultPrevented || event.isComposing) return;
+    // Space is a printed character too: on a button that a shortcut reached, it decides nothing.
+    if (key === " " && target.matches("button[data-reached-by-key]")) return void event.preventDefault();
+    if (target.matches("textarea[data-draft]") && key === "Escape") return void target.closest(".card").focus();
+    if (target.matches("textarea[data-draft]") && key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      const buttons = findAll("[name=outcome]", target.form);
+      const meant = buttons.length === 1 ? buttons[0] : buttons.find((b) => b.value === target.form.dataset.intent);
+      return void (meant ? target.form.requestSubmit(meant) : buttons[0].focus());
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || target.matches("input, textarea, select") || !ready()) return;
+    const keys = begun ? `${begun} ${key}` : key;
+    const begins = [...table.keys()].some((entry) => entry.startsWith(`${keys} `));
+    begun = begins ? keys : "";
+    if (begins) setTimeout(() => { begun = ""; }, 1500);
+    else if (ACTIONS[table.get(keys)]?.()) event.preventDefault();
+  });
+  document.addEventListener("keyup", (event) => {
+    if (event.key === " " && event.target.matches("button[data-reached-by-key]")) event.preventDefault();
+  });
+
+  // Answers of the server ------------------------------------------------------------------------------------------------
+
+  document.addEventListener("htmx:before:request", () => {
+    underWay += 1;
+    announce("");
+    giveNotice("");
+  });
+  document.addEventListener("htmx:finally:request", () => { underWay -= 1; });
+  document.addEventListener("htmx:response:error", ({ detail }) => {
+    const { status } = detail.ctx.response;
+    if (![400, 409, 422].includes(status)) giveNotice(FAILURES[status] ?? FAILURES[500]);
+  });
+  document.addEventListener("htmx:error", () => giveNotice(FAILURES[0]));
+  document.addEventListener("htmx:after:swap", ({ detail }) => {
+    restoreDrafts();
+    const card = document.getElementById(detail.ctx.target?.id ?? "");
+    if (card?.matches(".card")) rememberOpen(card);
+    if (wish && card?.id === wish.card) focusOn(place(card, wish.name) ?? card);
+    else if (document.activeElement === document.body) (card ?? find("#main")).focus();
+    wish = null;
+  });
+  // What only the server knows: which draft was decided on, and where the work goes on.
+  document.addEventListener("review:answered", ({ detail }) => {
+    if (detail.settled) sessionStorage.removeItem(`draft/${document.body.dataset.person}/${detail.settled}`);
+    const next = document.getElementById(detail.focus ?? "");
+    if (!next) return;
+    if (next.matches(".card")) rememberOpen(next);
+    next.focus();
+  });
+
+  restoreDrafts();
+})();

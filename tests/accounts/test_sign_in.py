@@ -1,0 +1,103 @@
+"""Signing in and out, being locked out, and coming back to where one was."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from pytest_django.asserts import assertContains, assertRedirects, assertTemplateUsed
+
+from ethos_review.accounts.roles import REVIEWER
+from tests.web.people import PASSWORD, make_person
+
+pytestmark = pytest.mark.django_db
+HTMX = {
+    "HX-Request": "true",
+    "HX-Request-Type": "partial",
+    "HX-Current-URL": "http://testserver/preferences/?a=b",
+}
+
+
+def sign_in(client: Client, password: str = PASSWORD, **data: str):  # type: ignore[no-untyped-def]
+    return client.post(reverse("sign_in"), {"username": "reviewer", "password": password, **data})
+
+
+def test_the_right_password_leads_to_the_queue(client: Client) -> None:
+    make_person(REVIEWER)
+    assertRedirects(sign_in(client), reverse("queue"), fetch_redirect_response=False)
+
+
+def test_a_wrong_password_says_so_and_keeps_the_name(client: Client) -> None:
+    make_person(REVIEWER)
+    response = sign_in(client, "not this one")
+    assertContains(response, 'role="alert"')
+    assertContains(response, 'value="reviewer"')
+
+
+def test_sign_in_leads_back_to_the_page_asked_for(client: Client) -> None:
+    make_person(REVIEWER)
+    assertRedirects(sign_in(client, next="/preferences/"), "/preferences/")
+
+
+@pytest.mark.parametrize("elsewhere", ["https://example.org/", "//example.org/", "javascript:alert(1)"])
+def test_sign_in_never_leads_to_another_site(client: Client, elsewhere: str) -> None:
+    make_person(REVIEWER)
+    assertRedirects(sign_in(client, next=elsewhere), reverse("queue"), fetch_redirect_response=False)
+
+
+def test_someone_signed_in_does_not_see_the_form_again(client: Client) -> None:
+    client.force_login(make_person(REVIEWER))
+    assertRedirects(client.get(reverse("sign_in")), reverse("queue"), fetch_redirect_response=False)
+
+
+def test_ten_wrong_passwords_lock_the_account_with_a_page_that_says_for_how_long(client: Client) -> None:
+    make_person(REVIEWER)
+    for _ in range(10):
+        response = sign_in(client, "not this one")
+    assertTemplateUsed(response, "accounts/locked_out.html")
+    assertContains(response, "15 minutes", status_code=429)
+    assert sign_in(client).status_code == 429
+
+
+def test_signing_out_needs_a_post_and_ends_the_session(client: Client) -> None:
+    client.force_login(make_person(REVIEWER))
+    assert client.get(reverse("sign_out")).status_code == 405
+    assertRedirects(client.post(reverse("sign_out")), reverse("sign_in"))
+    assertRedirects(client.get(reverse("preferences")), "/sign-in/?next=%2Fpreferences%2F")
+
+
+def test_without_a_session_an_htmx_request_leads_the_whole_page_to_sign_in_and_back(client: Client) -> None:
+    response = client.get(reverse("preferences"), headers=HTMX)
+    assert response.status_code == 200
+    assert response.content == b""
+    assert response["HX-Redirect"] == "/sign-in/?next=%2Fpreferences%2F%3Fa%3Db"
+
+
+def test_without_a_session_a_plain_form_shows_again_what_was_typed(client: Client) -> None:
+    response = client.post(
+        reverse("preferences"),
+        {"rationale": "I <read> it twice"},
+        headers={"Referer": "http://testserver/reviews/x/?claim=1"},
+    )
+    assertTemplateUsed(response, "session_ended.html")
+    assertContains(response, "I &lt;read&gt; it twice", status_code=403)
+    assertContains(response, "next=%2Freviews%2Fx%2F%3Fclaim%3D1", status_code=403)
+
+
+def test_the_way_back_never_leaves_this_site(client: Client) -> None:
+    response = client.post(reverse("preferences"), headers={"Referer": "https://example.org/reviews/"})
+    assertContains(response, "/sign-in/?next=%2F&quot;".replace("&quot;", '"'), status_code=403)
+
+
+def test_pages_for_people_who_signed_in_are_not_kept_by_the_browser(client: Client) -> None:
+    client.force_login(make_person(REVIEWER))
+    assert "no-store" in client.get(reverse("preferences"))["Cache-Control"]
+
+
+def test_shortcuts_can_be_switched_off_per_person(client: Client) -> None:
+    person = make_person(REVIEWER)
+    client.force_login(person)
+    assertRedirects(client.post(reverse("preferences"), {}), reverse("preferences"))
+    person.refresh_from_db()
+    assert person.single_key_shortcuts is False
+    assertContains(client.get(reverse("preferences")), "data-no-shortcuts")

@@ -1,0 +1,91 @@
+"""Failures as pages: they say what happened and what to do; htmx never swaps one into a page."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.messages import get_messages
+from django.db import InterfaceError, OperationalError
+from django.test import Client
+from django.urls import reverse
+from pytest_django.asserts import assertContains, assertTemplateUsed
+
+from ethos_review.accounts.roles import REVIEWER, SUBMITTER
+from ethos_review.web import errors, health
+from tests.web.people import make_person
+
+HTMX = {
+    "HX-Request": "true",
+    "HX-Request-Type": "partial",
+    "HX-Current-URL": "http://testserver/preferences/",
+}
+
+
+@pytest.mark.django_db
+def test_an_old_form_is_refused_with_what_was_typed_and_a_way_back() -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(make_person(REVIEWER))
+    response = client.post(
+        reverse("preferences"),
+        {"rationale": "seen & read"},
+        headers={"Referer": "http://testserver/preferences/"},
+    )
+    assertTemplateUsed(response, "403_csrf.html")
+    assertContains(response, "seen &amp; read", status_code=403)
+    assertContains(response, 'href="/preferences/"', status_code=403)
+
+
+@pytest.mark.django_db
+def test_an_old_form_under_htmx_loads_the_page_again_and_says_so() -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(make_person(REVIEWER))
+    response = client.post(reverse("preferences"), headers=HTMX)
+    assert (response.content, response["HX-Redirect"]) == (b"", "/preferences/")
+    assert "Nothing was decided" in str(next(iter(get_messages(response.wsgi_request))))
+
+
+@pytest.mark.django_db
+def test_an_old_form_of_someone_signed_out_leads_an_htmx_page_to_sign_in() -> None:
+    response = Client(enforce_csrf_checks=True).post(reverse("preferences"), headers=HTMX)
+    assert response["HX-Redirect"] == "/sign-in/?next=%2Fpreferences%2F"
+
+
+@pytest.mark.django_db
+def test_a_page_one_may_not_see_says_who_can_help(client: Client) -> None:
+    client.force_login(make_person(SUBMITTER))
+    response = client.get(reverse("audit"))
+    assertTemplateUsed(response, "403.html")
+    assertContains(response, "An operator can give it to you", status_code=403)
+
+
+@pytest.mark.django_db
+def test_a_wrong_address_has_a_page(client: Client) -> None:
+    assertContains(client.get("/nowhere/"), "There is nothing here", status_code=404)
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "words"),
+    [
+        (OperationalError("gone"), 503, "The database does not answer"),
+        (InterfaceError("closed"), 503, "The database does not answer"),
+        (ZeroDivisionError(), 500, "Something went wrong here"),
+    ],
+)
+def test_a_failure_has_a_page_that_asks_no_database(
+    monkeypatch: pytest.MonkeyPatch, fault: Exception, status: int, words: str
+) -> None:
+    def fail() -> None:
+        raise fault
+
+    monkeypatch.setattr(health.connection, "ensure_connection", fail)
+    client = Client(raise_request_exception=False)
+    assertContains(client.get(reverse("healthz")), words, status_code=status)
+
+
+@pytest.mark.django_db
+def test_health_says_ok_and_nothing_else(client: Client) -> None:
+    response = client.get(reverse("healthz"))
+    assert (response.status_code, response.content) == (200, b"ok\n")
+
+
+def test_the_project_uses_these_pages(settings: object) -> None:
+    assert f"{errors.__name__}.csrf_failure" == settings.CSRF_FAILURE_VIEW  # type: ignore[attr-defined]
