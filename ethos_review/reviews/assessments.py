@@ -12,9 +12,10 @@ from ethos_review.audit.operations import rfc3339
 from ethos_review.engine.assessment import Assessment, ClaimAssessment, Received, decide, read_received
 from ethos_review.engine.documents import Json
 from ethos_review.engine.policy import Policy
+from ethos_review.engine.readings import Reading as EngineReading
 from ethos_review.engine.release import ReviewerDecision as EngineDecision
 from ethos_review.engine.values import json_text
-from ethos_review.reviews.models import Claim, Document, Reading, Review
+from ethos_review.reviews.models import Claim, Document, Review
 from ethos_review.reviews.policies import policy_of
 
 CACHED_BYTES: Final = 8 * 1024 * 1024  # of document content; what is made of it takes some ten times as much
@@ -67,40 +68,33 @@ def claim_state(action: str, outcome: str | None, policy: Policy) -> str:
     return "released" if action == "show_final" and outcome is None else "withheld"
 
 
-def claim_row(review: Review, position: int, assessed: ClaimAssessment) -> Claim:
-    """The row of one claim as the engine decided it; without reviewer decisions."""
+def claim_columns(assessed: ClaimAssessment) -> dict[str, str | int]:
+    """The columns of a claim that follow from the documents and the policy."""
     claim, contract = assessed.claim, assessed.contract
-    return Claim(
-        review=review,
-        position=position,
-        claim_id=claim.id,
-        claim_id_sha256=hashlib.sha256(claim.id.encode()).hexdigest(),
-        text=claim.text,
-        citation_grounded=contract.citation_grounded,
-        question_relevance=claim.question_relevance,
-        claim_type=claim.claim_type,
-        verdict=assessed.verdict or "",
-        contract_action=contract.release_action,
-        contract_reason=contract.release_reason,
-        action=assessed.action,
-    )
+    return {
+        "claim_id": claim.id,
+        "claim_id_sha256": hashlib.sha256(claim.id.encode()).hexdigest(),
+        "text": claim.text,
+        "citation_grounded": contract.citation_grounded,
+        "question_relevance": claim.question_relevance,
+        "claim_type": claim.claim_type,
+        "verdict": assessed.verdict or "",
+        "contract_action": contract.release_action,
+        "contract_reason": contract.release_reason,
+        "action": assessed.action,
+    }
 
 
-def reading_rows(review: Review, assessment: Assessment) -> list[Reading]:
-    return [
-        Reading(
-            review=review,
-            position=position,
-            entity=reading.entity,
-            field=reading.field,
-            value=json_text(reading.value),
-            tool_name=reading.tool_name,
-            tool_call_id=reading.tool_call_id,
-            iteration=json_text(reading.iteration),
-            measured_at="" if reading.measured_at is None else json_text(reading.measured_at),
-        )
-        for position, reading in enumerate(assessment.submission.readings)
-    ]
+def reading_columns(reading: EngineReading) -> dict[str, str | int]:
+    return {
+        "entity": reading.entity,
+        "field": reading.field,
+        "value": json_text(reading.value),
+        "tool_name": reading.tool_name,
+        "tool_call_id": reading.tool_call_id,
+        "iteration": json_text(reading.iteration),
+        "measured_at": "" if reading.measured_at is None else json_text(reading.measured_at),
+    }
 
 
 def derived_columns(assessment: Assessment) -> dict[str, str]:

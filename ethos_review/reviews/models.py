@@ -91,6 +91,7 @@ class Review(models.Model):
             ("seal_review", "Can seal and sign a review"),
         )
         indexes = (
+            models.Index(fields=["status", "submitter", "undecided_count"]),  # the counts of the queue's tabs
             models.Index(fields=["status", "submitted_at", "id"]),
             models.Index(fields=["submitter", "submitted_at", "id"]),
             models.Index(fields=["submitted_at", "id"]),

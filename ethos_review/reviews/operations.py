@@ -12,8 +12,8 @@ from typing import Final
 from uuid import UUID
 
 import rfc8785
-from django.db import IntegrityError, transaction
-from django.db.models import Max, QuerySet
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Max, Model, QuerySet
 from django.utils import timezone
 
 from ethos_review import __version__
@@ -36,13 +36,13 @@ from ethos_review.reviews import signing
 from ethos_review.reviews.assessments import (
     KeptBytesChanged,
     assessment_of,
-    claim_row,
+    claim_columns,
     claim_state,
     count_columns,
     current_decisions,
     derive,
     derived_columns,
-    reading_rows,
+    reading_columns,
     verifier_keys_of,
 )
 from ethos_review.reviews.bindings import decision_digest, document_details, release_details
@@ -413,10 +413,20 @@ def _store(
         )
         for upload in uploads
     )
-    Claim.objects.bulk_create(
-        claim_row(review, position, assessed) for position, assessed in enumerate(assessment.claims)
+    _insert_many(
+        Claim,
+        [
+            {"review_id": review.pk, "position": position, "turns": 0, **claim_columns(assessed)}
+            for position, assessed in enumerate(assessment.claims)
+        ],
     )
-    Reading.objects.bulk_create(reading_rows(review, assessment))
+    _insert_many(
+        Reading,
+        [
+            {"review_id": review.pk, "position": position, **reading_columns(reading)}
+            for position, reading in enumerate(assessment.submission.readings)
+        ],
+    )
     record_event(
         actor=actor,
         action="review_submitted",
@@ -433,6 +443,18 @@ def _store(
     if seals_by_policy(assessment) and not signing.why_nothing_can_be_signed():
         _seal(review, assessment, None)
     return review
+
+
+def _insert_many(model: type[Model], rows: list[dict[str, str | int]]) -> None:
+    """`bulk_create` spends ten times what the database needs on building its statements."""
+    if rows:
+        columns = ", ".join(map(connection.ops.quote_name, rows[0]))
+        values = ", ".join(["%s"] * len(rows[0]))
+        with connection.cursor() as cursor:
+            cursor.executemany(
+                f"INSERT INTO {connection.ops.quote_name(model._meta.db_table)} ({columns}) VALUES ({values})",  # noqa: S608
+                [tuple(row.values()) for row in rows],
+            )
 
 
 def _media_type(upload: Upload) -> str:
@@ -593,35 +615,37 @@ def _seal(review: Review, assessment: Assessment, actor: User | None) -> Release
 
 def _derive_again(review: Review, assessment: Assessment) -> int:
     """Bring the rows of an open review in line with a new assessment; how many decisions lapsed."""
-    rows = list(Claim.objects.filter(review=review).select_related("decision").order_by("position"))
-    derived = ("citation_grounded", "verdict", "contract_action", "contract_reason", "action")
+    policy = assessment.policy
+    rows = Claim.objects.filter(review=review).select_related("decision").order_by("position")
     changed, states, lapsed = [], [], 0
     for row, assessed in zip(rows, assessment.claims, strict=True):
-        fresh = claim_row(review, row.position, assessed)
-        differs = any(getattr(row, name) != getattr(fresh, name) for name in derived)
-        for name in derived:
-            setattr(row, name, getattr(fresh, name))
-        if row.decision and row.decision.shown_sha256 != shown_digest(assessed, assessment.policy):
+        columns = claim_columns(assessed)
+        differs = any(getattr(row, name) != value for name, value in columns.items())
+        for name, value in columns.items():
+            setattr(row, name, value)
+        if row.decision and row.decision.shown_sha256 != shown_digest(assessed, policy):
             row.decision = None
             lapsed += 1
             differs = True
         if differs:
             changed.append(row)
-        outcome = row.decision.outcome if row.decision else None
-        states.append(claim_state(row.action, outcome, assessment.policy))
-    Claim.objects.bulk_update(changed, ["decision", *derived], batch_size=100)
-    columns: dict[str, object] = {
-        "policy": record_of(assessment.policy),
+        states.append(claim_state(row.action, row.decision.outcome if row.decision else None, policy))
+    Claim.objects.bulk_update(
+        changed, ["decision", "citation_grounded", "verdict", "contract_action", "contract_reason", "action"]
+    )
+    counts = count_columns(states)
+    derived: dict[str, object] = {
+        "policy": record_of(policy),
         "engine_version": __version__,
         "verifier_key": key_that_signed(assessment.submission.report.signed_by),
         "revision": review.revision + 1,
-        **derived_columns(assessment),
-        **(counts := count_columns(states)),
         "status": _open_status(counts["undecided_count"]),
+        **derived_columns(assessment),
+        **counts,
     }
-    for name, value in columns.items():
-        setattr(review, name, value)
-    review.save(update_fields=list(columns))
+    for column, derived_value in derived.items():
+        setattr(review, column, derived_value)
+    review.save(update_fields=list(derived))
     return lapsed
 
 
