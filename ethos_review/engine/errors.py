@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TypedDict
 
 MAX_PROBLEMS = 50  # spec 2.1: up to 50 problems are listed at once
 _QUOTED_LENGTH = 60
+# Controls, line ends, zero-width and direction marks, surrogates.
+_INVISIBLE = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]")
 
 
 class ProblemJson(TypedDict):
@@ -69,16 +72,12 @@ def join_pointer(pointer: str, *tokens: str | int) -> str:
 
 
 def _escape_token(token: str | int) -> str:
-    # A refused name may hold half a surrogate pair, which no response could be encoded with.
-    return sayable(str(token)).replace("~", "~0").replace("/", "~1")
-
-
-def sayable(text: str) -> str:
-    """`text` with unpaired surrogates and U+0000 spelled out: it can be encoded and stored anywhere."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "\\u0000")
+    # A refused name may hold half a surrogate pair or U+0000, which no response or log could carry.
+    sayable = str(token).encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "\\u0000")
+    return sayable.replace("~", "~0").replace("/", "~1")
 
 
 def quoted(text: str) -> str:
-    """`text` in typographic quotes, shortened so that a hostile value cannot swell a message."""
+    """`text` in typographic quotes: on one line, in one direction, and short, whatever a hostile value holds."""
     shown = text if len(text) <= _QUOTED_LENGTH else text[:_QUOTED_LENGTH] + "…"
-    return f"“{sayable(shown)}”"
+    return "“" + _INVISIBLE.sub(lambda found: f"\\u{ord(found.group()):04x}", shown) + "”"

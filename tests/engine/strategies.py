@@ -12,7 +12,7 @@ from ethos_review.engine.claims import AnswerClaims, Claim, DeliveredValue
 from ethos_review.engine.decision import CONTRACT_VERSIONS
 from ethos_review.engine.documents import Document
 from ethos_review.engine.readings import Reading
-from ethos_review.engine.report import Check, Citation, Report
+from ethos_review.engine.report import Check, Report
 from ethos_review.engine.values import NORMALIZATIONS
 
 normalizations = st.sampled_from(NORMALIZATIONS)
@@ -102,16 +102,15 @@ SUPPORTS = ("supported", "unsupported", "contradicted", "not_evaluated")
 
 def check(id: str, status: str = "grounded", *, semantic_unverified: bool = False, **members: Any) -> Check:
     return Check(
-        id=id,
-        kind="quote",
-        text="Revenue was $12.4M.",
-        citation=Citation(page="p0001"),
-        status=status,
-        reason=members.pop("reason", None),
-        match_method="exact_text" if status == "grounded" else "none",
-        semantic_unverified=semantic_unverified,
-        warnings=members.pop("warnings", ()),
-        **members,
+        {
+            "id": id,
+            "claim": {"kind": "quote", "text": "Revenue was $12.4M.", "citation": {"page": "p0001"}},
+            "status": status,
+            "match_method": "exact_text" if status == "grounded" else "none",
+            "semantic_unverified": semantic_unverified,
+            "warnings": list(members.pop("warnings", ())),
+            **members,
+        }
     )
 
 
