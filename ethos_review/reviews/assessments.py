@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from threading import Lock
 from typing import Final, cast
 
+import rfc8785
+
 from ethos_review.audit.operations import rfc3339
 from ethos_review.engine.assessment import Assessment, ClaimAssessment, Received, decide, read_received
 from ethos_review.engine.documents import Json
@@ -32,26 +34,35 @@ def assessment_of(review: Review) -> Assessment:
     """
     policy = policy_of(review.policy)
     key = f"{review.review_id} {policy.sha256}"
-    return _cache.get(key) or _cache.put(key, derive(review, policy, verifier_keys_of(review)))
+    return _cache.get(key) or _cache.put(
+        key, derive(kept_documents(review), policy, verifier_keys_of(review))
+    )
 
 
-def derive(review: Review, policy: Policy, verifier_keys: tuple[bytes, ...]) -> Assessment:
-    """From the stored bytes, whatever was derived before. Raises KeptBytesChanged, DocumentError."""
-    return decide(read_received(kept_documents(review), policy, verifier_keys), policy)
+def derive(documents: Iterable[Document], policy: Policy, verifier_keys: tuple[bytes, ...]) -> Assessment:
+    """From stored bytes, whatever was derived before. Raises DocumentError."""
+    received = [Received(document.role, document.name, bytes(document.content)) for document in documents]
+    return decide(read_received(received, policy, verifier_keys), policy)
 
 
-def kept_documents(review: Review) -> list[Received]:
-    """The stored bytes, in the order they were stored. Raises KeptBytesChanged."""
-    received = []
-    for document in Document.objects.filter(review=review).order_by("id"):
-        content = bytes(document.content)
-        if hashlib.sha256(content).hexdigest() != document.sha256:
-            raise KeptBytesChanged(
-                f"The kept {document.get_role_display().lower()} {document.name} is not what was received. "
-                "Nothing can be decided on it; ask the operator to run `manage.py verify_audit`."
-            )
-        received.append(Received(document.role, document.name, content))
-    return received
+def kept_documents(review: Review) -> list[Document]:
+    """With their bytes, in the order they were stored. Raises KeptBytesChanged."""
+    documents = list(Document.objects.filter(review=review).order_by("id"))
+    for document in documents:
+        if hashlib.sha256(bytes(document.content)).hexdigest() != document.sha256:
+            raise _changed(f"The kept document {document.name} is not what was received.")
+    if content_digest((document.role, document.sha256) for document in documents) != review.content_sha256:
+        raise _changed("The kept documents are not those that were received.")
+    return documents
+
+
+def _changed(what: str) -> KeptBytesChanged:
+    return KeptBytesChanged(f"{what} Nothing can be decided on it; have `manage.py verify_audit` run.")
+
+
+def content_digest(parts: Iterable[tuple[str, str]]) -> str:
+    """Over the roles and digests of the documents of one review, whatever the files are called."""
+    return hashlib.sha256(rfc8785.dumps(sorted(map(list, parts)))).hexdigest()
 
 
 def verifier_keys_of(review: Review) -> tuple[bytes, ...]:
@@ -92,7 +103,7 @@ def reading_columns(reading: EngineReading) -> dict[str, str | int]:
         "value": json_text(reading.value),
         "tool_name": reading.tool_name,
         "tool_call_id": reading.tool_call_id,
-        "iteration": json_text(reading.iteration),
+        "iteration": reading.iteration,
         "measured_at": "" if reading.measured_at is None else json_text(reading.measured_at),
     }
 

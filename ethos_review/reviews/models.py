@@ -210,7 +210,7 @@ class Reading(AppendOnlyModel):
     value = models.TextField()  # JSON text
     tool_name = models.TextField()
     tool_call_id = models.TextField()
-    iteration = models.TextField()  # as written: JSON integers have no upper bound, database integers have
+    iteration = models.BigIntegerField()
     measured_at = models.TextField(blank=True)  # JSON text
 
     class Meta:

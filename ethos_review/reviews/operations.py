@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Final
 from uuid import UUID
 
-import rfc8785
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Max, Model, QuerySet
 from django.utils import timezone
@@ -38,10 +37,12 @@ from ethos_review.reviews.assessments import (
     assessment_of,
     claim_columns,
     claim_state,
+    content_digest,
     count_columns,
     current_decisions,
     derive,
     derived_columns,
+    kept_documents,
     reading_columns,
     verifier_keys_of,
 )
@@ -243,7 +244,8 @@ def seal_review(*, actor: User, review_id: UUID, based_on: int | None = None) ->
         if review.undecided_count:
             raise Refused("undecided_claims", _still_undecided(review.undecided_count))
         try:
-            return _seal(review, derive(review, policy, verifier_keys_of(review)), actor)
+            assessment = derive(kept_documents(review), policy, verifier_keys_of(review))
+            return _seal(review, assessment, actor)
         except KeptBytesChanged as changed:
             raise Refused("documents_changed", str(changed)) from changed
         except DocumentError as refused:
@@ -267,7 +269,7 @@ def bring_up_to_date(*, review_id: UUID, among: QuerySet[Review]) -> bool:
             return False
         engine_before = review.engine_version
         try:
-            assessment = derive(review, policy, verifier_keys())
+            assessment = derive(kept_documents(review), policy, verifier_keys())
         except KeptBytesChanged as changed:
             raise Refused("documents_changed", str(changed)) from changed
         except DocumentError as refused:
@@ -368,9 +370,7 @@ def _superseded_review(actor: User, assessment: Assessment) -> Review | None:
 
 
 def _content_digest(uploads: list[Upload]) -> str:
-    """Over the roles and digests of the documents, whatever the files are called."""
-    parts = sorted([upload.role, hashlib.sha256(upload.content).hexdigest()] for upload in uploads)
-    return hashlib.sha256(rfc8785.dumps(parts)).hexdigest()
+    return content_digest((upload.role, hashlib.sha256(upload.content).hexdigest()) for upload in uploads)
 
 
 def _submitted_before(actor: User, role: str, same_bytes: QuerySet[Review]) -> Review | None:

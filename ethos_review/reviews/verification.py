@@ -1,0 +1,301 @@
+"""Proof that nothing was changed: the chain, and every stored row held against what it vouches for."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from django.db import connection, transaction
+
+from ethos_review import __version__
+from ethos_review.audit.models import Event
+from ethos_review.audit.operations import rfc3339
+from ethos_review.audit.queries import head_fault, read_chain
+from ethos_review.engine.assessment import Assessment, Received, shown_digest
+from ethos_review.engine.envelope import EnvelopeError, KeyFileError, load_public_key, open_release
+from ethos_review.engine.errors import DocumentError
+from ethos_review.engine.statement import replay
+from ethos_review.reviews.assessments import (
+    claim_columns,
+    claim_state,
+    content_digest,
+    count_columns,
+    derive,
+    derived_columns,
+    reading_columns,
+    verifier_keys_of,
+)
+from ethos_review.reviews.bindings import decision_digest, document_details, release_details
+from ethos_review.reviews.models import (
+    Claim,
+    Document,
+    PolicyRecord,
+    Reading,
+    Release,
+    Review,
+    ReviewerDecision,
+    SigningKey,
+)
+from ethos_review.reviews.policies import policy_of
+
+DECISIONS: Final = frozenset({"claim_approved", "claim_blocked", "decision_undone"})
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that is not what the chain or the kept bytes say."""
+
+    where: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}"
+
+
+@dataclass(slots=True)
+class _Vouched:
+    """What the events say about one review."""
+
+    submitter_id: int | None = None
+    submission: dict[str, Any] | None = None
+    policy: str | None = None  # digest of the policy applied last
+    decisions: dict[tuple[int, int], str] = field(default_factory=dict)  # (position, sequence) to digest
+    seal: dict[str, Any] | None = None
+
+
+@contextmanager
+def one_snapshot() -> Iterator[None]:
+    """What is read inside is the database at one moment, and nobody waits for it."""
+    if connection.in_atomic_block:
+        yield
+    elif connection.vendor == "postgresql":
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            yield
+    else:
+        with connection.cursor() as cursor:
+            cursor.execute("BEGIN DEFERRED")
+            try:
+                yield
+            finally:
+                cursor.execute("COMMIT")
+
+
+def find_differences() -> Iterator[Difference]:
+    """Recompute the chain, every document's digest, every decision's and release's binding (spec 6.2).
+
+    Read inside `one_snapshot`, or what is written meanwhile looks changed.
+    """
+    vouched: dict[str, _Vouched] = {}
+    for event, fault in read_chain():
+        if fault:
+            yield Difference(f"event {event.sequence}", fault)
+        else:
+            _note(event, vouched)
+    if fault := head_fault():
+        yield Difference("chain", fault)
+    for record in PolicyRecord.objects.order_by("id"):
+        if hashlib.sha256(record.content.encode()).hexdigest() != record.sha256 or (
+            (record.name, record.version) != _named(record.content)
+        ):
+            yield Difference(f"policy {record.pk}", "it is not the policy that its digest names")
+    for key in SigningKey.objects.order_by("id"):
+        if not _is_key(key):
+            yield Difference(
+                f"signing key {key.key_id}", "its id is not the one of the public key kept for it"
+            )
+    for review in Review.objects.select_related("policy", "supersedes").order_by("id").iterator():
+        yield from _differences_of(review, vouched.pop(str(review.review_id), _Vouched()))
+    for review_id in vouched:
+        yield Difference(f"review {review_id}", "the chain tells of it, but it is gone")
+
+
+def _note(event: Event, vouched: dict[str, _Vouched]) -> None:
+    details = json.loads(event.details)
+    if event.object_type == "claim" and event.action in DECISIONS:
+        review_id, _, position = event.object_id.partition("/")
+        of_review = vouched.setdefault(review_id, _Vouched())
+        of_review.decisions[int(position), details["sequence"]] = details["decision_sha256"]
+    elif event.action == "review_submitted":
+        of_review = vouched.setdefault(event.object_id, _Vouched())
+        of_review.submission, of_review.submitter_id = details, event.actor_id
+        of_review.policy = details["policy"]
+    elif event.action == "policy_applied":
+        vouched.setdefault(event.object_id, _Vouched()).policy = details["policy"]
+    elif event.action == "review_sealed":
+        vouched.setdefault(event.object_id, _Vouched()).seal = details
+
+
+def _named(policy: str) -> tuple[str, str]:
+    try:
+        content = json.loads(policy)
+        return content["name"], content["version"]
+    except (ValueError, KeyError, TypeError):
+        return "", ""
+
+
+def _is_key(key: SigningKey) -> bool:
+    try:
+        return load_public_key(key.public_pem.encode()).keyid == key.key_id
+    except KeyFileError:
+        return False
+
+
+def _differences_of(review: Review, vouched: _Vouched) -> Iterator[Difference]:
+    where = f"review {review.review_id}"
+    documents = list(Document.objects.filter(review=review).order_by("id"))
+    for document in documents:
+        if hashlib.sha256(bytes(document.content)).hexdigest() != document.sha256:
+            yield Difference(f"{where}, document {document.role}", "its bytes are not those its digest names")
+    yield from _differences_from_submission(where, review, documents, vouched)
+    decisions = list(
+        ReviewerDecision.objects.filter(claim__review=review)
+        .select_related("claim", "supersedes")
+        .order_by("claim__position", "sequence")
+    )
+    yield from _differences_from_decisions(where, review, decisions, vouched)
+    yield from _differences_from_seal(where, review, documents, vouched)
+    try:
+        assessment = derive(documents, policy_of(review.policy), verifier_keys_of(review))
+    except (DocumentError, ValueError, KeyError, TypeError) as error:
+        yield Difference(where, f"its documents cannot be decided on: {error}")
+        return
+    if review.engine_version == __version__:
+        yield from _differences_from_derived(where, review, assessment, decisions)
+
+
+def _differences_from_submission(
+    where: str, review: Review, documents: list[Document], vouched: _Vouched
+) -> Iterator[Difference]:
+    if vouched.submission is None:
+        yield Difference(where, "no event tells of its submission")
+        return
+    recorded = {document["role"]: document for document in vouched.submission["documents"]}
+    for document in documents:
+        if recorded.pop(document.role, None) != document_details(document):
+            yield Difference(f"{where}, document {document.role}", "it is not the one that was submitted")
+    for role in recorded:
+        yield Difference(f"{where}, document {role}", "it was submitted, but it is gone")
+    facts = {
+        "submitted_at": rfc3339(review.submitted_at),
+        "copy": review.copy,
+        "supersedes": str(review.supersedes.review_id) if review.supersedes else None,
+    }
+    for name, value in facts.items():
+        if vouched.submission[name] != value:
+            yield Difference(where, f"its {name} is {value}, not {vouched.submission[name]}")
+    if review.policy.sha256 != vouched.policy:
+        yield Difference(where, "its policy is not the one that was applied last")
+    if review.submitter_id != vouched.submitter_id:
+        yield Difference(where, "its submitter is not the person who submitted it")
+    if review.content_sha256 != content_digest((document.role, document.sha256) for document in documents):
+        yield Difference(where, "its content_sha256 is not the digest of its documents")
+
+
+def _differences_from_decisions(
+    where: str, review: Review, decisions: list[ReviewerDecision], vouched: _Vouched
+) -> Iterator[Difference]:
+    recorded = dict(vouched.decisions)
+    previous: ReviewerDecision | None = None
+    for decision in decisions:
+        position = decision.claim.position
+        here = f"{where}, claim {position}, decision {decision.sequence}"
+        expected = recorded.pop((position, decision.sequence), None)
+        if expected is None:
+            yield Difference(here, "no event tells of it")
+        elif expected != decision_digest(decision, review.review_id, position):
+            yield Difference(here, "it is not the one that its event tells of")
+        earlier = previous if previous and previous.claim_id == decision.claim_id else None
+        if decision.supersedes != earlier:
+            yield Difference(here, "it does not supersede the decision before it")
+        previous = decision
+    for position, sequence in recorded:
+        yield Difference(
+            f"{where}, claim {position}, decision {sequence}", "the chain tells of it, but it is gone"
+        )
+
+
+def _differences_from_seal(
+    where: str, review: Review, documents: list[Document], vouched: _Vouched
+) -> Iterator[Difference]:
+    release = Release.objects.select_related("signing_key").filter(review=review).first()
+    if release is None:
+        if vouched.seal is not None or review.status == Review.Status.SEALED:
+            yield Difference(where, "it was sealed, but its release is gone")
+        return
+    here = f"{where}, release"
+    if review.status != Review.Status.SEALED:
+        yield Difference(where, f"it has a release, but its status is {review.status}")
+    envelope = bytes(release.envelope)
+    if hashlib.sha256(envelope).hexdigest() != release.envelope_sha256:
+        yield Difference(here, "its bytes are not those its digest names")
+    if vouched.seal is None:
+        yield Difference(here, "no event tells of it")
+    elif vouched.seal != release_details(release):
+        yield Difference(here, "it is not the one that its event tells of")
+    try:
+        key = load_public_key(release.signing_key.public_pem.encode())
+        opened = open_release(envelope, [key])
+    except (EnvelopeError, KeyFileError) as refused:
+        yield Difference(here, str(refused))
+        return
+    predicate: Any = opened.statement["predicate"]
+    checkpoint = predicate["audit_checkpoint"]
+    if predicate["review_id"] != str(review.review_id):
+        yield Difference(here, "it was signed for another review")
+    if not _is_in_chain(checkpoint["length"], checkpoint["sha256"]):
+        yield Difference(here, f"the chain is not the one that was sealed at {checkpoint['length']} events")
+    received = [Received(document.role, document.name, bytes(document.content)) for document in documents]
+    for difference in replay(opened.payload, received, verifier_keys_of(review)):
+        yield Difference(
+            here, f"replayed, {difference.pointer or 'it'} comes out differently. {difference.message}"
+        )
+
+
+def _is_in_chain(length: int, sha256: str) -> bool:
+    return Event.objects.filter(sequence=length, sha256=sha256).exists() if length else True
+
+
+def _differences_from_derived(
+    where: str, review: Review, assessment: Assessment, decisions: list[ReviewerDecision]
+) -> Iterator[Difference]:
+    """The rows that lists and counts are made from, held against the kept bytes and the decisions."""
+    latest = {decision.claim.position: decision for decision in decisions}
+    claims = list(Claim.objects.filter(review=review).select_related("decision").order_by("position"))
+    states = []
+    for position, assessed in enumerate(assessment.claims):
+        current = latest.get(position)
+        if current and (
+            current.outcome == "undo" or current.shown_sha256 != shown_digest(assessed, assessment.policy)
+        ):
+            current = None
+        states.append(claim_state(assessed.action, current.outcome if current else None, assessment.policy))
+        expected = {
+            **claim_columns(assessed),
+            "position": position,
+            "turns": latest[position].sequence if position in latest else 0,
+            "decision": current,
+        }
+        if position >= len(claims):
+            yield Difference(f"{where}, claim {position}", "it is gone")
+        elif wrong := _wrong_columns(claims[position], expected):
+            yield Difference(f"{where}, claim {position}", f"{wrong} does not follow from its documents")
+    for row in claims[len(states) :]:
+        yield Difference(f"{where}, claim {row.position}", "no document holds it")
+    readings = list(Reading.objects.filter(review=review).order_by("position"))
+    if len(readings) != len(assessment.submission.readings):
+        yield Difference(where, "its readings are not as many as its documents hold")
+    for position, (kept, reading) in enumerate(zip(readings, assessment.submission.readings, strict=False)):
+        if wrong := _wrong_columns(kept, {"position": position, **reading_columns(reading)}):
+            yield Difference(f"{where}, reading {position}", f"{wrong} does not follow from its documents")
+    columns: dict[str, object] = {**derived_columns(assessment), **count_columns(states)}
+    if wrong := _wrong_columns(review, columns):
+        yield Difference(where, f"{wrong} does not follow from its documents and decisions")
+
+
+def _wrong_columns(row: Review | Claim | Reading, expected: dict[str, Any]) -> str:
+    return ", ".join(name for name, value in expected.items() if getattr(row, name) != value)
