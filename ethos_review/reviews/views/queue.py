@@ -14,7 +14,8 @@ from ethos_review.web.permissions import permission_required
 @permission_required("reviews.view_review")
 @require_safe
 def queue(request: Request) -> HttpResponse:
-    tab = request.GET.get("tab", "needs_me")
+    first = "needs_me" if request.user.has_perm("reviews.decide_claim") else "all"
+    tab = request.GET.get("tab", first)
     page = queries.queue_page(request.user, tab=tab, cursor=request.GET.get("cursor", ""))
-    current = next((tab.key for tab in page.tabs if tab.current), tab)
+    current = next(tab.key for tab in page.tabs if tab.current)
     return render(request, "reviews/queue.html", {"page": page, "tab_key": current})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from datetime import datetime
 from typing import TypedDict
 
@@ -9,6 +11,7 @@ from django import template
 from django.utils import timezone
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.text import Truncator
 from django.utils.timesince import timesince
 
 from ethos_review.web.hidden_characters import Segment, find_hidden, has_hidden
@@ -18,6 +21,7 @@ register = template.Library()
 
 LONG = 900  # characters that stand without folding
 GLIMPSE = 500  # characters of a folded text that stay visible
+_DIGEST = re.compile("[0-9a-f]{64}")
 
 
 @register.filter
@@ -60,6 +64,26 @@ def age(moment: datetime) -> str:
     if (timezone.now() - moment).total_seconds() < 60:
         return "just now"
     return f"{timesince(moment, depth=1)} ago".replace("\xa0", " ")
+
+
+@register.filter
+def spaced(code: str) -> str:
+    """A code as words: `review_sealed` is “Review sealed”."""
+    return code.replace("_", " ").capitalize()
+
+
+@register.filter
+def facts(details: str) -> list[tuple[str, str]]:
+    """The members of a JSON object as names and short texts; a list is told by its length."""
+    found: dict[str, object] = json.loads(details)
+    return [(spaced(name), _short(value)) for name, value in found.items() if value not in (None, "", [])]
+
+
+def _short(value: object) -> str:
+    if isinstance(value, list):
+        return str(len(value))
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return short_digest(text) if _DIGEST.fullmatch(text) else Truncator(text).chars(60)
 
 
 @register.filter

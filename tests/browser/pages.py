@@ -1,0 +1,42 @@
+"""Every page, with who looks at it: for the tests and screenshots that go over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ethos_review.accounts.models import User
+from tests.web.world import SEALED, World
+
+SCREENSHOTS = Path(__file__).resolve().parents[2] / "var" / "screenshots"
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    who: Callable[[World], User | None]
+    path: Callable[[World], str]
+
+
+PAGES = {
+    "sign-in": Sight(lambda w: None, lambda w: "/sign-in/?next=/upload/"),
+    "queue": Sight(lambda w: w.reviewer, lambda w: "/"),
+    "queue-all": Sight(lambda w: w.reviewer, lambda w: "/?tab=all"),
+    "queue-empty": Sight(lambda w: w.submitter, lambda w: "/?tab=needs_me"),
+    "queue-submitter": Sight(lambda w: w.submitter, lambda w: "/"),
+    "upload": Sight(lambda w: w.submitter, lambda w: "/upload/"),
+    "review-partial": Sight(lambda w: w.reviewer, lambda w: w.page("02-pump-maintenance")),
+    "review-contradicted": Sight(lambda w: w.reviewer, lambda w: f"{w.page('03-fasting-guideline')}?claim=2"),
+    "review-stale": Sight(lambda w: w.reviewer, lambda w: f"{w.page('04-lease-break')}?claim=0"),
+    "review-unsettled": Sight(lambda w: w.reviewer, lambda w: f"{w.page('06-cladding-sheet')}?claim=2"),
+    "review-support": Sight(lambda w: w.reviewer, lambda w: w.page("08-kitchen-inspection")),
+    "review-hidden-characters": Sight(lambda w: w.reviewer, lambda w: w.page("10-lift-offer")),
+    "review-own": Sight(lambda w: w.submitter, lambda w: f"{w.page('10-lift-offer')}?claim=6"),
+    "review-sealed": Sight(lambda w: w.reviewer, lambda w: f"{w.page(SEALED)}?claim=0"),
+    "seal": Sight(lambda w: w.reviewer, lambda w: w.page("05-night-bus-timetable", "seal_review")),
+    "release": Sight(lambda w: w.reviewer, lambda w: w.page(SEALED, "release")),
+    "audit": Sight(lambda w: w.auditor, lambda w: "/audit/"),
+    "preferences": Sight(lambda w: w.reviewer, lambda w: "/preferences/"),
+    "forbidden": Sight(lambda w: w.reviewer, lambda w: "/audit/"),
+    "not-found": Sight(lambda w: w.reviewer, lambda w: "/nowhere/"),
+}

@@ -1,0 +1,147 @@
+"""Uploading: what is wrong is told by document, place and sentence; nothing is stored unless all is well."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+from pytest_django.asserts import assertContains, assertRedirects, assertTemplateNotUsed, assertTemplateUsed
+
+from ethos_review.accounts.roles import SUBMITTER
+from ethos_review.reviews import operations
+from ethos_review.reviews.models import Document, Review
+from tests.web.html import text_of
+from tests.web.people import make_person
+
+pytestmark = pytest.mark.django_db
+HTMX = {"HX-Request": "true", "HX-Request-Type": "partial"}
+PUMP, KITCHEN = "02-pump-maintenance", "08-kitchen-inspection"  # three documents; one bundle
+
+
+@pytest.fixture
+def submitter(client: Client) -> Client:
+    client.force_login(make_person(SUBMITTER))
+    return client
+
+
+def files_of(folder: str, **replaced: bytes) -> dict[str, Any]:
+    uploads = operations.sample_uploads(operations.SAMPLE / folder)
+    contents = {upload.role: upload.content for upload in uploads} | replaced
+    return {role: SimpleUploadedFile(f"{role}.json", content) for role, content in contents.items()}
+
+
+def upload(client: Client, files: dict[str, Any], action: str = "submit", **kwargs: Any) -> HttpResponse:
+    headers = kwargs.pop("headers", {})
+    return client.post(reverse("upload"), {"action": action, **files, **kwargs}, headers=headers)
+
+
+def test_the_page_asks_for_the_documents(submitter: Client) -> None:
+    assertTemplateUsed(submitter.get(reverse("upload")), "reviews/upload.html")
+
+
+@pytest.mark.parametrize("folder", [PUMP, KITCHEN], ids=["separate documents", "one bundle"])
+def test_good_documents_lead_to_their_review(submitter: Client, folder: str) -> None:
+    response = upload(submitter, files_of(folder))
+    review = Review.objects.get()
+    assertRedirects(response, reverse("review", args=[review.review_id]))
+    kept = {document.role: bytes(document.content) for document in Document.objects.all()}
+    assert kept == {u.role: u.content for u in operations.sample_uploads(operations.SAMPLE / folder)}
+
+
+def test_under_htmx_the_whole_page_is_led_to_the_review(submitter: Client) -> None:
+    response = upload(submitter, files_of(PUMP), headers=HTMX)
+    assert response["HX-Redirect"] == reverse("review", args=[Review.objects.get().review_id])
+
+
+def test_the_same_bytes_lead_to_the_review_they_already_have(submitter: Client) -> None:
+    upload(submitter, files_of(PUMP))
+    response = submitter.post(reverse("upload"), {"action": "submit", **files_of(PUMP)}, follow=True)
+    assert Review.objects.count() == 1
+    assertContains(response, "These bytes were submitted before")
+
+
+def test_the_same_bytes_make_a_second_review_when_asked(submitter: Client) -> None:
+    upload(submitter, files_of(PUMP))
+    upload(submitter, files_of(PUMP), again="1")
+    assert Review.objects.count() == 2
+
+
+def test_checking_shows_the_decision_and_stores_nothing(submitter: Client) -> None:
+    response = upload(submitter, files_of(PUMP), action="check")
+    told = text_of(response, "upload-result")
+    assert (response.status_code, Review.objects.count()) == (200, 0)
+    assert "Accepted; nothing was stored" in told
+    assert "Partial – certified claims only" in told
+    assert "Needs review. Grounded and relevant" in told
+
+
+@pytest.mark.parametrize("action", ["check", "submit"])
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["plain", "htmx"])
+def test_a_problem_is_told_with_its_place_and_nothing_is_stored(
+    submitter: Client, action: str, headers: dict[str, str]
+) -> None:
+    claims = files_of(PUMP)["claims"].read().replace(b'"v0001"', b'"v9999"', 1)
+    response = upload(submitter, files_of(PUMP, claims=claims), action=action, headers=headers)
+    told = text_of(response, "upload-result")
+    assert (response.status_code, Review.objects.count(), Document.objects.count()) == (400, 0, 0)
+    assert "claims /claims/0/check_ids/0" in told
+    assert "v9999" in told
+
+
+def test_under_htmx_only_the_result_is_answered(submitter: Client) -> None:
+    response = upload(submitter, files_of(PUMP), action="check", headers=HTMX)
+    assertTemplateUsed(response, "reviews/_upload_result.html")
+    assertTemplateNotUsed(response, "base.html")
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {},
+        {"claims": b"{}"},
+        {"verification_report": b""},
+        {"bundle": b"\xff\xfe{"},
+        {"bundle": b'{"a": 1, "a": 2}'},
+        {"bundle": b"[NaN]"},
+        {"claims": b"[]", "bundle": b"{}"},
+        {"bundle": b"[" * 100_000},
+    ],
+    ids=[
+        "nothing",
+        "claims alone",
+        "empty",
+        "UTF-16",
+        "doubled name",
+        "NaN",
+        "bundle and claims",
+        "too deep",
+    ],
+)
+def test_a_bad_upload_is_refused_with_a_sentence(submitter: Client, files: dict[str, bytes]) -> None:
+    named = {role: SimpleUploadedFile(f"{role}.json", content) for role, content in files.items()}
+    response = upload(submitter, named)
+    assert (response.status_code, Review.objects.count()) == (400, 0)
+    assert "Nothing was stored" in text_of(response, "upload-result")
+
+
+def test_a_file_over_the_limit_is_refused(submitter: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    limit = operations.current_policy().limits.document_bytes
+    big = SimpleUploadedFile("bundle.json", b" " * (limit + 2))
+    response = upload(submitter, {"bundle": big})
+    assert response.status_code == 400
+    assert "document_bytes" in text_of(response, "upload-result")
+
+
+def test_a_file_name_that_is_too_long_is_refused(submitter: Client) -> None:
+    response = upload(submitter, {"bundle": SimpleUploadedFile("x" * 300 + ".json", b"{}")})
+    assert (response.status_code, Review.objects.count()) == (400, 0)
+
+
+def test_what_a_document_calls_itself_is_escaped(submitter: Client) -> None:
+    response = upload(submitter, {"bundle": SimpleUploadedFile("b.json", b'{"<script>": 1}')})
+    assertContains(response, "&lt;script&gt;", status_code=400)
+    assert b"<script>" not in response.content.split(b'id="upload-result"')[1].split(b"</main>")[0]
