@@ -567,11 +567,17 @@ def _decide(
 def _seal(review: Review, assessment: Assessment, actor: User | None) -> Release:
     """`actor` is None when the policy seals by itself. Raises KeyFileError before anything is written."""
     signing_key, first_use = signing.key_record()
+    sealed_by_name = actor.name if actor else assessment.policy.name
     if first_use:
-        record_event(actor=actor, action="key_used", object_type="signing_key", object_id=signing_key.key_id)
+        record_event(
+            actor=actor,
+            actor_name=sealed_by_name,
+            action="key_used",
+            object_type="signing_key",
+            object_id=signing_key.key_id,
+        )
     checkpoint = lock_chain()
     sealed_at = timezone.now()
-    sealed_by_name = actor.name if actor else assessment.policy.name
     decisions = current_decisions(Claim.objects.filter(review=review).select_related("decision"))
     facts = SealFacts(
         review_id=str(review.review_id),
