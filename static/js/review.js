@@ -71,11 +71,8 @@
   });
 
   const focusOn = (element) => {
-    if (!element) return false;
-    element.dataset.reachedByKey = "";
-    element.addEventListener("blur", () => delete element.dataset.reachedByKey, { once: true });
-    element.focus();
-    return true;
+    element?.focus();
+    return Boolean(element);
   };
   const goTo = (name) => {
     const card = currentCard();
@@ -118,14 +115,18 @@
   let begun = ""; // the first key of a sequence
   let underWay = 0; // requests
 
-  const ready = () =>
-    document.body.dataset.noShortcuts === undefined && underWay === 0 && !find("dialog[open]");
+  const shortcutsAreOn = document.body.dataset.noShortcuts === undefined;
+  const ready = () => shortcutsAreOn && underWay === 0 && !find("dialog[open]");
+  // Whoever types into the page by mistake types spaces too, and a space would press the button in focus.
+  const isSpaceOnDecision = ({ key, target }) => shortcutsAreOn && key === " " && target.matches("[data-decides]");
 
   document.addEventListener("keydown", (event) => {
     const { target, key } = event;
     if (event.defaultPrevented || event.isComposing) return;
-    // Space is a printed character too: on a button that a shortcut reached, it decides nothing.
-    if (key === " " && target.matches("button[data-reached-by-key]")) return void event.preventDefault();
+    if (isSpaceOnDecision(event)) {
+      announce("Press Enter to decide.");
+      return void event.preventDefault();
+    }
     if (target.matches("textarea[data-draft]") && key === "Escape") return void target.closest(".card").focus();
     if (target.matches("textarea[data-draft]") && key === "Enter" && (event.ctrlKey || event.metaKey)) {
       const buttons = findAll("[name=outcome]", target.form);
@@ -140,7 +141,7 @@
     else if (ACTIONS[table.get(keys)]?.()) event.preventDefault();
   });
   document.addEventListener("keyup", (event) => {
-    if (event.key === " " && event.target.matches("button[data-reached-by-key]")) event.preventDefault();
+    if (isSpaceOnDecision(event)) event.preventDefault();
   });
 
   // Answers of the server ------------------------------------------------------------------------------------------------
