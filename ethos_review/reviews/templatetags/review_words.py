@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TypedDict
 from uuid import UUID
 
 from django import template
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
 from ethos_review.engine.assessment import ClaimAssessment
 from ethos_review.engine.documents import Json
 from ethos_review.engine.explain import why
 from ethos_review.engine.report import Check, Citation, Report
 from ethos_review.engine.values import json_text as engine_json_text
-from ethos_review.engine.verdict import ComparedReading
+from ethos_review.engine.verdict import ComparedReading, JudgedValue
 from ethos_review.reviews.models import Review
 from ethos_review.reviews.queries import Card, ReviewPage
 from ethos_review.web.differences import Piece, mark_differences
@@ -127,6 +128,7 @@ TONES = {
     "answer_status": {"complete": "ok", "partial": "warn", "none": "bad"},
     "review_status": {"needs_review": "warn"},
 }
+MOST_READINGS = 200  # of one fact that a page shows; the readings document holds all
 ICONS = {"ok": "check", "warn": "clock", "bad": "cross"}
 
 
@@ -142,50 +144,45 @@ def tone(code: str, axis: str) -> str:
 
 
 @register.simple_tag
+@lru_cache(maxsize=500)
 def badge(label: str, tone: str = "plain", icon: str = "") -> SafeString:
     """A word with a tone; the icon repeats the tone for eyes that do not tell colours apart."""
     icon = icon or ICONS.get(tone, "")
     picture = (
         format_html('<svg class="icon" aria-hidden="true"><use href="#icon-{}"/></svg>', icon) if icon else ""
     )
-    return format_html('<span class="badge {}">{}{}</span>', tone, picture, label)
-
-
-class Badge(TypedDict):
-    label: str
-    tone: str
-    icon: str
+    return format_html('<span class="badge {}">{}{}</span> ', tone, picture, label)
 
 
 @register.filter
-def badges(claim: ClaimAssessment) -> list[Badge]:
+def badges(claim: ClaimAssessment) -> SafeString:
     """The three axes, each its own badge, then what readings say and what texts hide (spec 4.1, 4.2)."""
     contract = claim.contract
-    found = [_grounding(claim), _of("relevance", contract.question_relevance)]
+    found = [_grounding(claim), _named("relevance", contract.question_relevance)]
     if contract.claim_type:
-        found.append(_of("claim_type", contract.claim_type))
+        found.append(_named("claim_type", contract.claim_type))
     if contract.claim_support:
-        found.append(_of("claim_support", contract.claim_support))
-    found += [_of("verdict", verdict) for verdict in dict.fromkeys(judged.verdict for judged in claim.judged)]
+        found.append(_named("claim_support", contract.claim_support))
+    found += [_named("verdict", verdict) for verdict in dict.fromkeys(j.verdict for j in claim.judged)]
     if any(has_hidden(text) for text in _texts(claim)):
-        found.append({"label": "Hidden characters", "tone": "warn", "icon": "eye"})
-    return found
+        found.append(badge("Hidden characters", "warn", "eye"))
+    return mark_safe("".join(found))  # noqa: S308 - each part is escaped
 
 
-def _of(axis: str, code: str) -> Badge:
-    return {"label": words(code, axis), "tone": tone(code, axis), "icon": ""}
+def _named(axis: str, code: str) -> SafeString:
+    return badge(words(code, axis), tone(code, axis))
 
 
-def _grounding(claim: ClaimAssessment) -> Badge:
+def _grounding(claim: ClaimAssessment) -> SafeString:
     count = len(claim.checks)
     if claim.contract.citation_grounded:
         if not count:
-            return {"label": "Grounding stated, no check", "tone": "warn", "icon": ""}
-        return {"label": f"Grounded · {count} check{'s' if count > 1 else ''}", "tone": "ok", "icon": ""}
+            return badge("Grounding stated, no check", "warn")
+        return badge(f"Grounded · {count} check{'s' if count > 1 else ''}", "ok")
     reasons = [
         words(check.reason or check.status, "reason") for check in claim.checks if check.status != "grounded"
     ]
-    return {"label": " · ".join(["Not grounded", *reasons[:1]]), "tone": "bad", "icon": ""}
+    return badge(" · ".join(["Not grounded", *reasons[:1]]), "bad")
 
 
 def _texts(claim: ClaimAssessment) -> list[str]:
@@ -193,7 +190,7 @@ def _texts(claim: ClaimAssessment) -> list[str]:
     for check in claim.checks:
         texts += [check.text or "", (check.evidence and check.evidence.text) or ""]
     for judged in claim.judged:
-        texts += [engine_json_text(compared.reading.value) for compared in judged.readings]
+        texts += [engine_json_text(reading.value) for _, reading in judged.fact.rows[:MOST_READINGS]]
     return texts
 
 
@@ -201,11 +198,6 @@ def _texts(claim: ClaimAssessment) -> list[str]:
 def reason(claim: ClaimAssessment) -> str:
     """One sentence: why the claim is where it is."""
     return why(claim)
-
-
-@register.filter
-def undecided(card: Card) -> bool:
-    return card.group == "needs_review" and card.decision is None
 
 
 @register.simple_tag
@@ -269,6 +261,11 @@ def slice_id(review_id: UUID) -> str:
 def json_text(value: Json) -> str:
     """A parsed value with the digits it came with."""
     return engine_json_text(value)
+
+
+@register.filter
+def first_readings(judged: JudgedValue) -> tuple[ComparedReading, ...]:
+    return judged.readings[:MOST_READINGS]
 
 
 @register.filter

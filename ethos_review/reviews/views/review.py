@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -24,7 +25,7 @@ def review(request: Request, review_id: UUID) -> HttpResponse:
     asked = request.GET.get("claim", "")
     opened = int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < 9 else None
     page = queries.review_page(request.user, review_id, opened=opened)
-    return render(request, "reviews/review.html", {"page": page})
+    return render(request, "reviews/review.html", _context(page))
 
 
 @permission_required("reviews.view_review")
@@ -33,7 +34,7 @@ def claim_card(request: Request, review_id: UUID, position: int) -> HttpResponse
     if not wants_fragment(request):
         return redirect(_page_of_claim(review_id, position))
     opened = queries.open_card(request.user, review_id, position)
-    context = {"card": opened.card, "opened": opened, "review": opened.card.row.review}
+    context = {"card": opened.card, "opened": opened, "review_url": reverse("review", args=[review_id])}
     return render(request, "reviews/_card.html", context)
 
 
@@ -71,7 +72,7 @@ def _done(request: Request, page: ReviewPage, position: int) -> HttpResponse:
     if not wants_fragment(request):
         messages.success(request, announcement)
         return redirect(_page_of_claim(review_id, place))
-    context = {"page": page, "review": page.review, "card": card, "announcement": announcement}
+    context = _context(page) | {"card": card, "announcement": announcement}
     focus = f"claim-{place}" if page.opened else "seal" if page.can_seal else "progress"
     response = render(request, "reviews/_decided.html", context)
     return tell_script(response, focus=focus, settled=f"{review_id}/{position}" if card.decision else "")
@@ -80,7 +81,7 @@ def _done(request: Request, page: ReviewPage, position: int) -> HttpResponse:
 def _stopped(request: Request, review_id: UUID, position: int, obstacle: Obstacle) -> HttpResponse:
     """Nothing changed: the claim as it is now, why, and what was typed."""
     page = queries.review_page(request.user, review_id, opened=position)
-    context = {"page": page, "review": page.review, "obstacle": obstacle, "typed": typed_text(request)}
+    context = _context(page) | {"obstacle": obstacle, "typed": typed_text(request)}
     if not wants_fragment(request):
         return render(request, "reviews/review.html", context, status=obstacle.status)
     context |= {"card": _card_at(page, position), "announcement": obstacle.message}
@@ -88,6 +89,14 @@ def _stopped(request: Request, review_id: UUID, position: int, obstacle: Obstacl
     return tell_script(
         response, focus=f"claim-{position}-{'rationale' if obstacle.concerns_rationale else 'obstacle'}"
     )
+
+
+def _context(page: ReviewPage) -> dict[str, Any]:
+    return {
+        "page": page,
+        "review": page.review,
+        "review_url": reverse("review", args=[page.review.review_id]),
+    }
 
 
 def _card_at(page: ReviewPage, position: int) -> Card:

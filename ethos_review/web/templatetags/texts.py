@@ -10,11 +10,11 @@ from typing import TypedDict
 from django import template
 from django.utils import timezone
 from django.utils.html import escape, format_html, format_html_join
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import Truncator
 from django.utils.timesince import timesince
 
-from ethos_review.web.hidden_characters import Segment, find_hidden, has_hidden
+from ethos_review.web.hidden_characters import Segment, find_hidden
 from ethos_review.web.shortcuts import SHORTCUTS, Shortcut
 
 register = template.Library()
@@ -42,8 +42,15 @@ def _as_html(segment: Segment) -> SafeString:
 
 
 @register.filter
-def hides_something(text: object) -> bool:
-    return has_hidden(str(text))
+def clipped(text: str, length: int) -> SafeString:
+    """Shown, but no more than the beginning of a long text."""
+    return shown(text if len(text) <= length else f"{text[:length].rstrip()}…")
+
+
+@register.filter
+def plain(number: int) -> SafeString:
+    """A number for ids and addresses: never grouped or localised."""
+    return mark_safe(str(int(number)))  # noqa: S308 - digits
 
 
 class Folded(TypedDict):
