@@ -14,7 +14,8 @@ from typing import Any, Final, TypeAlias
 
 import jsonschema_rs
 from jsonschema import Draft202012Validator, ValidationError, validators
-from referencing import Registry, Resource
+from referencing import Registry
+from referencing.jsonschema import DRAFT202012
 
 from ethos_review.engine.errors import MAX_PROBLEMS, DocumentError, Problem, join_pointer, quoted
 from ethos_review.engine.strict_json import Json
@@ -73,6 +74,8 @@ def _schemas() -> Mapping[str, dict[str, Any]]:
     schemas = {}
     for path in SCHEMAS.glob("*.schema.json"):
         schema = json.loads(path.read_text(encoding="utf-8"))
+        # Named here once for all: where a schema names its dialect, jsonschema leaves `_Explainer` for its own.
+        del schema["$schema"]
         schemas[schema["$id"]] = _with_absolute_references(schema, schema["$id"])
     return schemas
 
@@ -92,14 +95,14 @@ def _with_absolute_references(schema: Any, uri: str) -> Any:
 
 @cache
 def _accepting_validator(uri: str) -> jsonschema_rs.Validator:
-    registry = jsonschema_rs.Registry(list(_schemas().items()))
+    registry = jsonschema_rs.Registry(list(_schemas().items()), draft=jsonschema_rs.Draft202012)
     return jsonschema_rs.Draft202012Validator({"$ref": uri}, registry=registry)
 
 
 @cache
 def _explaining_validator(uri: str) -> Any:
     registry: Registry[Any] = Registry().with_resources(
-        (uri, Resource.from_contents(schema)) for uri, schema in _schemas().items()
+        (uri, DRAFT202012.create_resource(schema)) for uri, schema in _schemas().items()
     )
     return _Explainer(_schemas()[uri], registry=registry)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 MAX_PROBLEMS = 50  # spec 2.1: up to 50 problems are listed at once
-_QUOTED_LENGTH = 60
+_QUOTED_LENGTH = 80
 # Controls, line ends, zero-width and direction marks, surrogates.
 _INVISIBLE = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]")
 
@@ -79,5 +79,6 @@ def _escape_token(token: str | int) -> str:
 
 def quoted(text: str) -> str:
     """`text` in typographic quotes: on one line, in one direction, and short, whatever a hostile value holds."""
-    shown = text if len(text) <= _QUOTED_LENGTH else text[:_QUOTED_LENGTH] + "…"
-    return "“" + _INVISIBLE.sub(lambda found: f"\\u{ord(found.group()):04x}", shown) + "”"
+    beginning = text[: _QUOTED_LENGTH + 1]
+    shown = _INVISIBLE.sub(lambda found: f"\\u{ord(found.group()):04x}", beginning)
+    return f"“{shown if len(shown) <= _QUOTED_LENGTH else shown[:_QUOTED_LENGTH] + '…'}”"

@@ -43,7 +43,6 @@ def read_readings(document: Document) -> tuple[Reading, ...]:
         check_entries(document, value, "", "readings")
     elif isinstance(value, dict):
         check_entries(document, value.get("readings"), "/readings", "readings")
-        check_entries(document, value.get("tool_results"), "/tool_results", "tool results")
     check_against_schema(document.role, value, "readings")
     if isinstance(value, dict) and "tool_results" in value:
         limit = document.limits.entries
