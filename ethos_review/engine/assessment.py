@@ -5,16 +5,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final, TypeVar, cast
 
 import rfc8785
 
 from ethos_review.engine.caps import find_caps, lowest_action
 from ethos_review.engine.claims import AnswerClaims, Claim, DeliveredValue, read_claims
+from ethos_review.engine.collector import without_collector
 from ethos_review.engine.contracts import check_against_schema
 from ethos_review.engine.decision import ContractClaim, ContractDecision, decide_contract
 from ethos_review.engine.documents import Document, Json, read_document
 from ethos_review.engine.errors import DocumentError, Problem
+from ethos_review.engine.frozen import quick_constructor
 from ethos_review.engine.policy import DEFAULT_POLICY, Policy
 from ethos_review.engine.readings import Reading, read_readings
 from ethos_review.engine.report import Check, ProofSummary, Report, read_report, summarise_proof
@@ -61,6 +64,9 @@ class ClaimAssessment:
         return min((judged.verdict for judged in self.judged), key=VERDICTS.index, default=None)
 
 
+_make_claim_assessment: Final = quick_constructor(ClaimAssessment)
+
+
 @dataclass(frozen=True, slots=True)
 class Assessment:
     submission: Submission
@@ -90,6 +96,7 @@ class Received:
     content: bytes
 
 
+@without_collector
 def read_received(
     received: Sequence[Received], policy: Policy = DEFAULT_POLICY, verifier_keys: tuple[bytes, ...] = ()
 ) -> Submission:
@@ -97,23 +104,20 @@ def read_received(
 
     Raises DocumentError with the problems of all documents at once; ValueError for any other set of roles.
     """
-    documents: dict[str, Document] = {}
-    problems: list[Problem] = []
-    for part in received:
-        try:
-            documents[part.role] = read_document(part.role, part.name, part.content, policy.limits)
-        except DocumentError as error:
-            problems.extend(error.problems)
     roles = sorted(part.role for part in received)
+    parts = {part.role: partial(_parse, part, policy) for part in received}
     if roles == ["bundle"]:
-        if problems:
-            raise DocumentError(problems)
-        return _read_bundle(documents["bundle"], policy, verifier_keys)
+        return _read_bundle(parts["bundle"](), policy, verifier_keys)
     if roles not in (["claims", "verification_report"], ["claims", "readings", "verification_report"]):
         raise ValueError(f"give a bundle, or a report and claims, not {roles}")
-    return _read_parts(documents, policy, verifier_keys, problems)
+    return _read_parts(parts, policy, verifier_keys)
 
 
+def _parse(received: Received, policy: Policy) -> Document:
+    return read_document(received.role, received.name, received.content, policy.limits)
+
+
+@without_collector
 def read_submission(
     *,
     report: Document | None = None,
@@ -134,23 +138,25 @@ def read_submission(
         return _read_bundle(bundle, policy, verifier_keys)
     if report is None or claims is None:
         raise ValueError("give a report and claims, or a bundle")
-    documents = {"verification_report": report, "claims": claims}
-    if readings is not None:
-        documents["readings"] = readings
-    return _read_parts(documents, policy, verifier_keys, [])
+    given = {"verification_report": report, "claims": claims, "readings": readings}
+    parts = {role: partial(_itself, document) for role, document in given.items() if document is not None}
+    return _read_parts(parts, policy, verifier_keys)
+
+
+def _itself(document: Document) -> Document:
+    return document
 
 
 def _read_bundle(bundle: Document, policy: Policy, verifier_keys: tuple[bytes, ...]) -> Submission:
     check_against_schema(bundle.role, bundle.value, "bundle")
     value = cast("dict[str, Json]", bundle.value)
     parts = {
-        role: replace(bundle, role=role, name=_BUNDLED_NAMES[role], value=value[role])
-        for role in _BUNDLED_NAMES
+        role: partial(_itself, replace(bundle, role=role, name=name, value=value[role]))
+        for role, name in _BUNDLED_NAMES.items()
         if role in value
     }
-    read = _read_parts(parts, policy, verifier_keys, [], bundle.role)
     return replace(
-        read,
+        _read_parts(parts, policy, verifier_keys, bundle.role),
         documents=(bundle,),
         external_id=cast("str | None", value.get("external_id")),
         supersedes=cast("str | None", value.get("supersedes")),
@@ -158,23 +164,25 @@ def _read_bundle(bundle: Document, policy: Policy, verifier_keys: tuple[bytes, .
 
 
 def _read_parts(
-    documents: Mapping[str, Document],
+    parts: Mapping[str, Callable[[], Document]],
     policy: Policy,
     verifier_keys: tuple[bytes, ...],
-    problems: list[Problem],
     bundle_role: str | None = None,
 ) -> Submission:
-    """`problems` are those of parts that are missing from `documents` because their bytes were refused."""
+    """Each part is parsed and read in one go, while what was parsed is still near the processor."""
+    documents: list[Document] = []
+    problems: list[Problem] = []
 
     def read(role: str, reader: Callable[[Document], T]) -> T | None:
-        if role not in documents:
+        if role not in parts:
             return None
         try:
-            return reader(documents[role])
+            document = parts[role]()
+            documents.append(document)
+            return reader(document)
         except DocumentError as error:
-            problems.extend(
-                error.problems if bundle_role is None else error.moved(bundle_role, f"/{role}").problems
-            )
+            placed = error if bundle_role is None else error.moved(bundle_role, f"/{role}")
+            problems.extend(placed.problems)
             return None
 
     report = read(
@@ -187,14 +195,10 @@ def _read_parts(
     rows = read("readings", read_readings)
     if problems or report is None or answer is None:
         raise DocumentError(problems)
-    return Submission(
-        documents=tuple(documents[role] for role in ROLES if role in documents),
-        report=report,
-        answer=answer,
-        readings=rows or (),
-    )
+    return Submission(tuple(documents), report, answer, rows or ())
 
 
+@without_collector
 def decide(submission: Submission, policy: Policy = DEFAULT_POLICY) -> Assessment:
     """Contract decision, verdicts, caps and actions (spec 3.1 to 3.5).
 
@@ -214,7 +218,7 @@ def decide(submission: Submission, policy: Policy = DEFAULT_POLICY) -> Assessmen
         judged = tuple([judge(delivered, facts.of(delivered)) for delivered in claim.delivers])
         caps = find_caps(contract, judged)
         assessed.append(
-            ClaimAssessment(
+            _make_claim_assessment(
                 claim,
                 contract,
                 tuple([checks[check_id] for check_id in claim.check_ids]),
@@ -227,21 +231,28 @@ def decide(submission: Submission, policy: Policy = DEFAULT_POLICY) -> Assessmen
     return Assessment(submission, policy, proof, contract_decision, tuple(assessed))
 
 
+@without_collector
+def assess(
+    received: Sequence[Received], policy: Policy = DEFAULT_POLICY, verifier_keys: tuple[bytes, ...] = ()
+) -> Assessment:
+    """From the bytes of the documents to everything the engine says: `read_received`, then `decide`."""
+    return decide(read_received(received, policy, verifier_keys), policy)
+
+
 class _Facts:
     """The readings, gathered by (entity, field)."""
 
     def __init__(self, readings: Sequence[Reading]) -> None:
         memo = ValueMemo()
-        self._unread = Fact((), memo)
+        self._unread = Fact([], memo)
         self._facts: dict[tuple[str, str], Fact] = {}
-        rows: dict[tuple[str, str], list[tuple[int, Reading]]] = {}
         for position, reading in enumerate(readings):
             key = (reading.entity, reading.field)
-            if key in rows:
-                rows[key].append((position, reading))
+            fact = self._facts.get(key)
+            if fact is None:
+                self._facts[key] = Fact([(position, reading)], memo)
             else:
-                rows[key] = [(position, reading)]
-                self._facts[key] = Fact(rows[key], memo)
+                fact.rows.append((position, reading))
 
     def of(self, delivered: DeliveredValue) -> Fact:
         return self._facts.get((delivered.entity, delivered.field), self._unread)
@@ -274,8 +285,8 @@ def shown_digest(claim: ClaimAssessment, policy: Policy) -> str:
     """
     shown = {
         "claim": _claim_text(claim.claim),
-        "contract": claim.contract.to_json(),
-        "checks": [_check_text(check) for check in claim.checks],
+        "contract": claim.contract.value,
+        "checks": [json_text(check.value) for check in claim.checks],
         "fingerprint_stale": claim.fingerprint_stale,
         "verdicts": [
             {
@@ -308,38 +319,3 @@ def _claim_text(claim: Claim) -> str:
             claim.claim_support,
         ]
     )
-
-
-def _check_text(check: Check) -> str:
-    citation, evidence = check.citation, check.evidence
-    return json_text(
-        [
-            check.id,
-            check.kind,
-            check.text,
-            [
-                citation.page,
-                citation.element_id,
-                citation.span_id,
-                citation.table_id,
-                _list_or_none(citation.cell),
-                _list_or_none(citation.bbox),
-            ],
-            check.status,
-            check.reason,
-            check.match_method,
-            check.semantic_unverified,
-            list(check.warnings),
-            None
-            if evidence is None
-            else [evidence.text, evidence.page, _list_or_none(evidence.bbox), evidence.crop_ref],
-            list(check.resolved_element_ids),
-            check.provenance,
-            check.context_echo,
-            check.evidence_tier,
-        ]
-    )
-
-
-def _list_or_none(numbers: tuple[int, ...] | None) -> list[Json] | None:
-    return None if numbers is None else list(numbers)

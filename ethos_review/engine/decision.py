@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from functools import cache
+from typing import Final, TypeAlias, cast
 
 from ethos_review.engine.claims import AnswerClaims, Claim
+from ethos_review.engine.collector import without_collector
 from ethos_review.engine.documents import Json
 from ethos_review.engine.errors import MAX_PROBLEMS, DocumentError, Problem, quoted
 from ethos_review.engine.report import ProofSummary, Report
@@ -18,32 +20,48 @@ RELEVANT: Final = ("direct_answer", "supports_answer")
 
 @dataclass(frozen=True, slots=True)
 class ContractClaim:
-    id: str
-    text: str
-    check_ids: tuple[str, ...]
-    citation_grounded: bool
-    question_relevance: str
-    claim_type: str | None  # None for a legacy `unsupported` type under 1.1.0
-    claim_support: str | None  # 1.1.0 only
-    release_action: str  # show_final | needs_review | block
-    release_reason: str
+    """One claim of the decision: a view of the JSON object that it is there."""
 
-    def to_json(self) -> dict[str, Json]:
-        claim: dict[str, Json] = {
-            "id": self.id,
-            "text": self.text,
-            "citation_grounded": self.citation_grounded,
-            "question_relevance": self.question_relevance,
-        }
-        if self.claim_type is not None:
-            claim["claim_type"] = self.claim_type
-        if self.claim_support is not None:
-            claim["claim_support"] = self.claim_support
-        claim["release_action"] = self.release_action
-        claim["release_reason"] = self.release_reason
-        if self.check_ids:
-            claim["check_ids"] = list(self.check_ids)
-        return claim
+    value: dict[str, Json]
+
+    @property
+    def id(self) -> str:
+        return cast(str, self.value["id"])
+
+    @property
+    def text(self) -> str:
+        return cast(str, self.value["text"])
+
+    @property
+    def check_ids(self) -> tuple[str, ...]:
+        return tuple(cast("list[str]", self.value.get("check_ids", ())))
+
+    @property
+    def citation_grounded(self) -> bool:
+        return cast(bool, self.value["citation_grounded"])
+
+    @property
+    def question_relevance(self) -> str:
+        return cast(str, self.value["question_relevance"])
+
+    @property
+    def claim_type(self) -> str | None:
+        """None for a legacy `unsupported` type under 1.1.0."""
+        return cast("str | None", self.value.get("claim_type"))
+
+    @property
+    def claim_support(self) -> str | None:
+        """None under 1.0.0."""
+        return cast("str | None", self.value.get("claim_support"))
+
+    @property
+    def release_action(self) -> str:
+        """`show_final`, `needs_review` or `block`."""
+        return cast(str, self.value["release_action"])
+
+    @property
+    def release_reason(self) -> str:
+        return cast(str, self.value["release_reason"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +74,12 @@ class ContractDecision:
     claims: tuple[ContractClaim, ...]
     notes: tuple[str, ...] | None
 
+    @without_collector
     def to_json(self) -> dict[str, Json]:
         """The `ethos.app_answer_release_decision.v1` envelope (spec 2.6)."""
+        ids: dict[str, list[Json]] = {"show_final": [], "needs_review": [], "block": []}
+        for claim in self.claims:
+            ids[cast(str, claim.value["release_action"])].append(claim.value["id"])
         decision: dict[str, Json] = {
             "artifact_type": ARTIFACT_TYPE,
             "schema_version": self.schema_version,
@@ -71,19 +93,17 @@ class ContractDecision:
                 "proof_limitations": list(self.proof.proof_limitations),
             },
             "app_status": self.app_status,
-            "claims": [claim.to_json() for claim in self.claims],
-            "final_answer_claim_ids": self._ids_at("show_final"),
-            "review_claim_ids": self._ids_at("needs_review"),
-            "blocked_claim_ids": self._ids_at("block"),
+            "claims": [claim.value for claim in self.claims],
+            "final_answer_claim_ids": ids["show_final"],
+            "review_claim_ids": ids["needs_review"],
+            "blocked_claim_ids": ids["block"],
         }
         if self.notes is not None:
             decision["notes"] = list(self.notes)
         return decision
 
-    def _ids_at(self, action: str) -> list[Json]:
-        return [claim.id for claim in self.claims if claim.release_action == action]
 
-
+@without_collector
 def decide_contract(
     report: Report, proof: ProofSummary, answer: AnswerClaims, contract_version: str = "auto"
 ) -> ContractDecision:
@@ -97,23 +117,26 @@ def decide_contract(
         contract_version = "1.1.0" if labelled else "1.0.0"
     elif contract_version not in CONTRACT_VERSIONS:
         raise ValueError(f"unknown contract version {contract_version!r}")
-    decide_claim = _decide_1_0_0 if contract_version == "1.0.0" else _decide_1_1_0
+    decide_row = _decide_1_0_0 if contract_version == "1.0.0" else _decide_1_1_0
     reusable = frozenset(proof.reusable_grounded_check_ids)
     known = reusable.union(proof.needs_review_check_ids)
     problems: list[Problem] = []
     claims: list[ContractClaim] = []
     for position, claim in enumerate(answer.claims):
-        found = _grounding_problems(position, claim, reusable, known)
-        if not found:
-            grounded = (
-                reusable.issuperset(claim.check_ids) if claim.check_ids else bool(claim.citation_grounded)
-            )
-            decided = decide_claim(position, claim, grounded)
-            if isinstance(decided, ContractClaim):
-                claims.append(decided)
-                continue
-            found = [decided]
-        problems.extend(found)
+        grounded = _grounded(claim, reusable, known)
+        if grounded is None:
+            problems += _grounding_problems(position, claim, reusable, known)
+        else:
+            row = decide_row(grounded, claim.question_relevance, claim.claim_type, claim.claim_support)
+            if isinstance(row, str):
+                problems.append(_label_problem(position, claim, row))
+            else:
+                value = row.copy()
+                value["id"] = claim.id
+                value["text"] = claim.text
+                if claim.check_ids:
+                    value["check_ids"] = list(claim.check_ids)
+                claims.append(ContractClaim(value))
         if len(problems) >= MAX_PROBLEMS:
             break
     if problems:
@@ -129,12 +152,20 @@ def decide_contract(
     )
 
 
+def _grounded(claim: Claim, reusable: frozenset[str], known: frozenset[str]) -> bool | None:
+    """None where `_grounding_problems` says why the claim is refused."""
+    if not claim.check_ids:
+        return claim.citation_grounded
+    computed = reusable.issuperset(claim.check_ids)
+    if claim.citation_grounded is not None and claim.citation_grounded != computed:
+        return None
+    return computed if computed or known.issuperset(claim.check_ids) else None
+
+
 def _grounding_problems(
     position: int, claim: Claim, reusable: frozenset[str], known: frozenset[str]
 ) -> list[Problem]:
     if not claim.check_ids:
-        if claim.citation_grounded is not None:
-            return []
         return [
             _problem(
                 f"/{position}",
@@ -155,8 +186,6 @@ def _grounding_problems(
             if check_id not in known
         ]
     computed = reusable.issuperset(claim.check_ids)
-    if claim.citation_grounded is None or claim.citation_grounded == computed:
-        return []
     return [
         _problem(
             f"/{position}/citation_grounded",
@@ -167,92 +196,102 @@ def _grounding_problems(
     ]
 
 
-def _decide_1_0_0(position: int, claim: Claim, grounded: bool) -> ContractClaim | Problem:
-    if claim.claim_support is not None:
-        return _problem(
-            f"/{position}/claim_support",
-            "contract_version_conflict",
-            f"Claim {quoted(claim.id)} carries `claim_support`, which contract 1.0.0 does not know, and the "
-            "policy pins that version. Leave the label out, or pin `1.1.0` or nothing (`auto`).",
-        )
-    if claim.claim_type == "unsupported" and grounded:
-        other = "what it cites" if claim.check_ids else "its `citation_grounded`"
-        return _problem(
-            f"/{position}/claim_type",
-            "unsupported_claim_grounded",
-            f"Claim {quoted(claim.id)} is of type `unsupported` but grounded, which contract 1.0.0 refuses. "
-            f"Correct its type, or {other}.",
-        )
+_Row: TypeAlias = dict[str, Json]  # a decided claim but for its texts and check ids; never changed
+
+
+@cache
+def _decide_1_0_0(grounded: bool, relevance: str, claim_type: str, support: str | None) -> _Row | str:
+    """The row of the contract's table that fits a claim, or the code of its refusal (spec 3.2)."""
+    if support is not None:
+        return "contract_version_conflict"
+    if claim_type == "unsupported" and grounded:
+        return "unsupported_claim_grounded"
+    labels = {"claim_type": claim_type}
     if not grounded:
-        outcome = ("block", "cannot_answer_from_sources")
-    elif claim.question_relevance not in RELEVANT:
-        outcome = ("block", "grounded_but_irrelevant")
-    elif claim.claim_type == "source_fact":
-        outcome = ("show_final", "certified")
-    else:
-        outcome = ("needs_review", "supported_synthesis_needs_review")
-    return _contract_claim(claim, grounded, claim.claim_type, None, outcome)
+        return _row(grounded, relevance, labels, "block", "cannot_answer_from_sources")
+    if relevance not in RELEVANT:
+        return _row(grounded, relevance, labels, "block", "grounded_but_irrelevant")
+    if claim_type == "source_fact":
+        return _row(grounded, relevance, labels, "show_final", "certified")
+    return _row(grounded, relevance, labels, "needs_review", "supported_synthesis_needs_review")
 
 
-def _decide_1_1_0(position: int, claim: Claim, grounded: bool) -> ContractClaim | Problem:
-    claim_type: str | None = claim.claim_type
-    support = claim.claim_support or "not_evaluated"
+@cache
+def _decide_1_1_0(grounded: bool, relevance: str, claim_type: str, support: str | None) -> _Row | str:
+    """The row of the contract's table that fits a claim, or the code of its refusal (spec 3.2)."""
     if claim_type == "unsupported":
         if support == "supported":
-            return _problem(
-                f"/{position}/claim_support",
-                "support_conflict",
-                f"{quoted(claim.id)} is a claim of type `unsupported` labelled `supported`. Correct one.",
-            )
-        claim_type = None
+            return "support_conflict"
         support = "contradicted" if support == "contradicted" else "unsupported"
-    if not grounded:
-        outcome = ("block", "cannot_answer_from_sources")
-    elif support == "unsupported":
-        outcome = ("block", "unsupported_claim")
-    elif support == "contradicted":
-        outcome = ("block", "contradicted_claim")
-    elif support == "not_evaluated":
-        outcome = ("needs_review", "claim_support_not_evaluated")
-    elif claim.question_relevance not in RELEVANT:
-        outcome = ("block", "grounded_but_irrelevant")
-    elif claim_type == "source_fact":
-        outcome = ("show_final", "certified")
+        labels = {"claim_support": support}
     else:
-        outcome = ("needs_review", "supported_synthesis_needs_review")
-    return _contract_claim(claim, grounded, claim_type, support, outcome)
+        support = support or "not_evaluated"
+        labels = {"claim_type": claim_type, "claim_support": support}
+    if not grounded:
+        return _row(grounded, relevance, labels, "block", "cannot_answer_from_sources")
+    if support == "unsupported":
+        return _row(grounded, relevance, labels, "block", "unsupported_claim")
+    if support == "contradicted":
+        return _row(grounded, relevance, labels, "block", "contradicted_claim")
+    if support == "not_evaluated":
+        return _row(grounded, relevance, labels, "needs_review", "claim_support_not_evaluated")
+    if relevance not in RELEVANT:
+        return _row(grounded, relevance, labels, "block", "grounded_but_irrelevant")
+    if claim_type == "source_fact":
+        return _row(grounded, relevance, labels, "show_final", "certified")
+    return _row(grounded, relevance, labels, "needs_review", "supported_synthesis_needs_review")
 
 
-def _contract_claim(
-    claim: Claim, grounded: bool, claim_type: str | None, support: str | None, outcome: tuple[str, str]
-) -> ContractClaim:
-    return ContractClaim(
-        claim.id,
-        claim.text,
-        claim.check_ids,
-        grounded,
-        claim.question_relevance,
-        claim_type,
-        support,
-        outcome[0],
-        outcome[1],
-    )
+def _row(grounded: bool, relevance: str, labels: dict[str, str], action: str, reason: str) -> _Row:
+    return {
+        "id": "",
+        "text": "",
+        "citation_grounded": grounded,
+        "question_relevance": relevance,
+        **labels,
+        "release_action": action,
+        "release_reason": reason,
+    }
+
+
+def _label_problem(position: int, claim: Claim, code: str) -> Problem:
+    named = f"Claim {quoted(claim.id)}"
+    if code == "contract_version_conflict":
+        member = "claim_support"
+        message = (
+            f"{named} carries `claim_support`, which contract 1.0.0 does not know, and the policy pins that "
+            "version. Leave the label out, or pin `1.1.0` or nothing (`auto`)."
+        )
+    elif code == "unsupported_claim_grounded":
+        member = "claim_type"
+        other = "what it cites" if claim.check_ids else "its `citation_grounded`"
+        message = (
+            f"{named} is of type `unsupported` but grounded, which contract 1.0.0 refuses. "
+            f"Correct its type, or {other}."
+        )
+    else:
+        member = "claim_support"
+        message = f"{named} is of type `unsupported` and labelled `supported`. Correct one of them."
+    return _problem(f"/{position}/{member}", code, message)
 
 
 def _app_status(claims: Sequence[ContractClaim]) -> str:
-    actions = {claim.release_action for claim in claims}
-    reasons = {claim.release_reason for claim in claims}
-    if "show_final" in actions:
-        return "certified" if actions == {"show_final"} else "partial_certified"
-    if "needs_review" in actions:
-        if "claim_support_not_evaluated" in reasons:
-            return "claim_support_needs_review"
-        return "supported_synthesis_needs_review"
-    if reasons & {"unsupported_claim", "contradicted_claim"}:
-        return "claim_support_rejected"
-    if "grounded_but_irrelevant" in reasons:
-        return "grounded_but_irrelevant"
+    reasons = {claim.value["release_reason"] for claim in claims}
+    if "certified" in reasons:
+        return "certified" if reasons == {"certified"} else "partial_certified"
+    for reason, status in _STATUS_BY_REASON:
+        if reason in reasons:
+            return status
     return "cannot_answer_from_sources"
+
+
+_STATUS_BY_REASON: Final = (  # the first reason that any claim has decides
+    ("claim_support_not_evaluated", "claim_support_needs_review"),
+    ("supported_synthesis_needs_review", "supported_synthesis_needs_review"),
+    ("unsupported_claim", "claim_support_rejected"),
+    ("contradicted_claim", "claim_support_rejected"),
+    ("grounded_but_irrelevant", "grounded_but_irrelevant"),
+)
 
 
 def _lower(stated: bool) -> str:

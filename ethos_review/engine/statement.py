@@ -10,7 +10,7 @@ from typing import Final, cast
 import rfc8785
 
 from ethos_review import __version__
-from ethos_review.engine.assessment import ROLES, Assessment, Received, decide, read_received, shown_digest
+from ethos_review.engine.assessment import ROLES, Assessment, Received, assess, shown_digest
 from ethos_review.engine.caps import LOWERS_TO
 from ethos_review.engine.contracts import check_against_schema
 from ethos_review.engine.documents import Json, Limits, read_document
@@ -309,7 +309,7 @@ def _recomputed_differences(
             replace(document, name=cast(str, subject["name"]))
             for document, subject in zip(documents, subjects, strict=True)
         ]
-        assessment = decide(read_received(named, policy, verifier_keys), policy)
+        assessment = assess(named, policy, verifier_keys)
         decisions = {
             decision.claim_id: decision for decision in _recorded_decisions(predicate["reviewer_decisions"])
         }

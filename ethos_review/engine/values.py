@@ -10,12 +10,11 @@ import hashlib
 import json
 import re
 import unicodedata
+from collections.abc import Callable, Mapping
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal, Inexact, InvalidOperation, Overflow
 from typing import Final, NamedTuple
 
 from ethos_review.engine.documents import Json
-
-NORMALIZATIONS: Final = ("auto", "text", "number", "boolean", "exact", "set")
 
 SAME: Final = "same"
 DIFFERENT: Final = "different"
@@ -32,6 +31,7 @@ _EXACT = Context(
     prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN, clamp=0, traps=[InvalidOperation, Overflow, Inexact]
 )
 _NUMERAL = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")  # RFC 8259 §6
+_MOST_PLAIN_DIGITS = 60
 _NUMERAL_START = frozenset("-0123456789")
 _CLAIM_MEMBERS = {
     "known": (frozenset({"kind", "value", "evidence"}),),
@@ -115,21 +115,10 @@ def relation_of_keys(a: Key, b: Key) -> str:
 
 def comparison_key(value: Json, normalization: str) -> Key:
     """The key of a value that `classify` has unwrapped. Raises ValueError for an unknown normalization."""
-    if normalization == "auto":
-        return _auto_key(value)
-    if normalization == "text":
-        return _text_key(value) if type(value) is str else NOT_COMPARABLE
-    if normalization == "number":
-        return _number_key(value)
-    if normalization == "boolean":
-        if type(value) is not bool:
-            return NOT_COMPARABLE
-        return _TRUE if value else _FALSE
-    if normalization == "exact":
-        return Key(_JSON, _exact_canon(value))
-    if normalization == "set":
-        return _set_key(value) if type(value) is list else NOT_COMPARABLE
-    raise ValueError(f"unknown normalization {normalization!r}")
+    make_key = _MAKE_KEY.get(normalization)
+    if make_key is None:
+        raise ValueError(f"unknown normalization {normalization!r}")
+    return make_key(value)
 
 
 def _key_of_any(value: Json, normalization: str) -> Key:
@@ -145,7 +134,7 @@ def _auto_key(value: Json) -> Key:
     if type(value) is bool:
         return _TRUE if value else _FALSE
     if isinstance(value, (int, Decimal)):
-        return Key(_NUMBER, _number_canon(value))
+        return Key(_NUMBER, _number_canon(str(value)))
     return _opaque(_exact_canon(value))
 
 
@@ -153,7 +142,7 @@ def _number_key(value: Json) -> Key:
     if type(value) is str:
         return _numeral_key(value) or NOT_COMPARABLE
     if isinstance(value, (int, Decimal)) and type(value) is not bool:
-        return Key(_NUMBER, _number_canon(value))
+        return Key(_NUMBER, _number_canon(str(value)))
     return NOT_COMPARABLE
 
 
@@ -163,20 +152,32 @@ def _numeral_key(text: str) -> Key | None:
     if numeral[:1] not in _NUMERAL_START or not _NUMERAL.fullmatch(numeral):
         return None
     try:
-        return Key(_NUMBER, _number_canon(Decimal(numeral, _EXACT)))
-    except (
-        InvalidOperation
-    ):  # an exponent of 18 digits or more: no arithmetic is safe, so only equal text is the same
+        return Key(_NUMBER, _number_canon(numeral))
+    except InvalidOperation:  # an exponent of 18 digits or more: only equal text is surely the same
         return _opaque("h" + numeral)
 
 
-def _text_key(text: str) -> Key:
-    if text.isascii():
-        return Key(_TEXT, "t" + " ".join(text.split()).lower())
-    return Key(_TEXT, "t" + " ".join(unicodedata.normalize("NFC", text).split()).casefold())
+def _text_key(value: Json) -> Key:
+    if type(value) is not str:
+        return NOT_COMPARABLE
+    if value.isascii():
+        return Key(_TEXT, "t" + " ".join(value.split()).lower())
+    return Key(_TEXT, "t" + " ".join(unicodedata.normalize("NFC", value).split()).casefold())
 
 
-def _set_key(elements: list[Json]) -> Key:
+def _boolean_key(value: Json) -> Key:
+    if type(value) is not bool:
+        return NOT_COMPARABLE
+    return _TRUE if value else _FALSE
+
+
+def _exact_key(value: Json) -> Key:
+    return Key(_JSON, _exact_canon(value))
+
+
+def _set_key(elements: Json) -> Key:
+    if type(elements) is not list:
+        return NOT_COMPARABLE
     keys = {_key_of_any(element, "auto") for element in elements}
     families = sorted({key.families for key in keys if key.families})
     return Key("\n".join(families), "S" + _sha256(json.dumps(sorted(key.canon for key in keys))))
@@ -187,9 +188,22 @@ def _opaque(canon: str) -> Key:
     return Key(canon, canon)
 
 
-def _number_canon(number: int | Decimal) -> str:
-    normal = _EXACT.normalize(number)
-    return f"n{normal}" if normal else "n0"
+def _number_canon(numeral: str) -> str:
+    """One text for all numerals of one number: its plain digits, or, where those are many, its normal form."""
+    if len(numeral) <= _MOST_PLAIN_DIGITS and "E" not in numeral and "e" not in numeral:
+        return "n" + _without_trailing_zeros(numeral)
+    normal = _EXACT.normalize(Decimal(numeral, _EXACT))
+    if abs(normal.adjusted()) <= _MOST_PLAIN_DIGITS:
+        plain = _without_trailing_zeros(format(normal, "f"))
+        if len(plain) <= _MOST_PLAIN_DIGITS:
+            return "n" + plain
+    return f"N{normal}"
+
+
+def _without_trailing_zeros(plain: str) -> str:
+    if "." in plain:
+        plain = plain.rstrip("0").rstrip(".")
+    return "0" if plain == "-0" else plain
 
 
 def _exact_canon(value: Json) -> str:
@@ -199,7 +213,7 @@ def _exact_canon(value: Json) -> str:
 
 def _exact_text(value: Json) -> str:
     if isinstance(value, (int, Decimal)) and type(value) is not bool:
-        return _number_canon(value)
+        return _number_canon(str(value))
     if type(value) is list:
         return f"[{','.join(map(_exact_text, value))}]"
     if type(value) is dict:
@@ -232,8 +246,24 @@ def _json_text(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+_MAKE_KEY: Final[Mapping[str, Callable[[Json], Key]]] = {
+    "auto": _auto_key,
+    "text": _text_key,
+    "number": _number_key,
+    "boolean": _boolean_key,
+    "exact": _exact_key,
+    "set": _set_key,
+}
+
+
+_CONTAINERS = frozenset({list, dict})
+
+
 def _is_large(value: Json) -> bool:
-    return type(value) is list or type(value) is dict or (type(value) is str and len(value) > 256)
+    return len(value) > 256 if type(value) is str else type(value) in _CONTAINERS
+
+
+NORMALIZATIONS: Final = tuple(_MAKE_KEY)
 
 
 class ValueMemo:

@@ -9,13 +9,17 @@ from typing import Final
 
 from ethos_review.engine.claims import DeliveredValue
 from ethos_review.engine.documents import Json
+from ethos_review.engine.frozen import quick_constructor
 from ethos_review.engine.readings import Reading
 from ethos_review.engine.values import (
     ABSENCE,
     ABSENT,
+    DIFFERENT,
     DOUBT,
+    INCOMPARABLE,
     MALFORMED,
     NOT_COMPARABLE,
+    SAME,
     UNKNOWN,
     VALUE,
     Key,
@@ -128,14 +132,14 @@ class Fact:
 
     __slots__ = ("_gathered", "_memo", "_sha256", "rows")
 
-    def __init__(self, rows: Sequence[tuple[int, Reading]], memo: ValueMemo | None = None) -> None:
+    def __init__(self, rows: list[tuple[int, Reading]], memo: ValueMemo | None = None) -> None:
         self.rows = rows  # (position, reading) in file order
         self._memo = memo or ValueMemo()
         self._gathered: dict[str, _Gathered] | None = None
         self._sha256: str | None = None
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Fact) and list(self.rows) == list(other.rows)
+        return isinstance(other, Fact) and self.rows == other.rows
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -210,14 +214,17 @@ class JudgedValue:
         return self.fact.compare(key, self.delivered.normalization)
 
 
+_make_judged_value: Final = quick_constructor(JudgedValue)
+
+
 def judge_delivered_value(delivered: DeliveredValue, readings: Sequence[tuple[int, Reading]]) -> JudgedValue:
     """`readings` are (position, reading) of exactly this (entity, field), in file order (spec 3.4)."""
-    return judge(delivered, Fact(readings))
+    return judge(delivered, Fact(list(readings)))
 
 
 def judge(delivered: DeliveredValue, fact: Fact) -> JudgedValue:
     """The verdict over all readings of the fact (spec 3.4, rules 1 to 5 in order)."""
-    return JudgedValue(delivered, _verdict(delivered, fact), fact)
+    return _make_judged_value(delivered, _verdict(delivered, fact), fact)
 
 
 def _classify_answer(delivered: DeliveredValue) -> tuple[str | None, Json]:
@@ -236,6 +243,8 @@ def _verdict(delivered: DeliveredValue, fact: Fact) -> str:
         return "uncollected"  # 2
     if kind == MALFORMED:
         return "incomparable"  # 3
+    if len(fact.rows) == 1:
+        return _verdict_on_one_reading(kind, value, delivered.normalization, fact)
     read = fact.gathered(delivered.normalization)
     if kind == VALUE:
         same, different, incomparable = read.relations_to(fact.value_key(value, delivered.normalization))
@@ -257,3 +266,31 @@ def _verdict(delivered: DeliveredValue, fact: Fact) -> str:
     if read.are_all_absences:
         return "agrees"  # 5d
     return "declined"  # 5e
+
+
+def _verdict_on_one_reading(kind: str, value: Json, normalization: str, fact: Fact) -> str:
+    """What rules 4 and 5 come to for a single reading, which is by far the most common case."""
+    ((_, reading),) = fact.rows
+    read_kind, read_value = classify(reading.value)
+    if kind != VALUE:
+        return _DOUBT_AND_ONE_READING[read_kind]
+    if read_kind != VALUE:
+        return _VALUE_AND_ONE_READING[read_kind]
+    key, read_key = fact.value_key(value, normalization), fact.value_key(read_value, normalization)
+    return _VERDICT_OF_RELATION[relation_of_keys(key, read_key)]
+
+
+_DOUBT_AND_ONE_READING: Final = {
+    VALUE: "declined",
+    ABSENCE: "agrees",
+    UNKNOWN: "doubt-on-both-sides",
+    DOUBT: "doubt-on-both-sides",
+    MALFORMED: "incomparable",
+}
+_VALUE_AND_ONE_READING: Final = {
+    ABSENCE: "contradicts",
+    UNKNOWN: "settled-unknown",
+    DOUBT: "settled-doubt",
+    MALFORMED: "incomparable",
+}
+_VERDICT_OF_RELATION: Final = {SAME: "agrees", DIFFERENT: "contradicts", INCOMPARABLE: "incomparable"}

@@ -13,10 +13,8 @@ from tests.engine.strategies import delivered
 
 
 def contract_claim(*check_ids, grounded=True):
-    action, reason = ("show_final", "certified") if grounded else ("block", "cannot_answer_from_sources")
-    return ContractClaim(
-        "a", "Text.", check_ids, grounded, "direct_answer", "source_fact", None, action, reason
-    )
+    value = {"id": "a", "citation_grounded": grounded}
+    return ContractClaim({**value, "check_ids": list(check_ids)} if check_ids else value)
 
 
 def judged(*verdicts):

@@ -226,4 +226,4 @@ def test_the_digest_of_a_fact_changes_with_any_of_its_rows():
         Fact([(0, reading(40, call="c2")), (1, reading(D("40.0")))]).sha256,
     }
     assert len(digests) == 5
-    assert Fact(rows).sha256 == Fact(list(rows)).sha256
+    assert Fact(rows).sha256 == Fact([*rows]).sha256

@@ -1,0 +1,445 @@
+"""The `ethos-review` command: check, decide, verify, replay. No database, no network, no settings."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any, Final, cast
+
+from securesystemslib.signer import SSlibKey  # type: ignore[attr-defined]
+
+from ethos_review import __version__
+from ethos_review.engine.assessment import Assessment, Received, assess
+from ethos_review.engine.documents import Json, read_document
+from ethos_review.engine.envelope import (
+    EnvelopeError,
+    KeyFileError,
+    OpenedRelease,
+    load_public_key,
+    open_release,
+    unverified_payload,
+)
+from ethos_review.engine.errors import DocumentError, Problem
+from ethos_review.engine.explain import explain
+from ethos_review.engine.policy import DEFAULT_POLICY, Policy, load_policy
+from ethos_review.engine.recognition import describe
+from ethos_review.engine.statement import (
+    Difference,
+    caps_to_json,
+    replay,
+    verdicts_to_json,
+)
+
+OK: Final = 0
+UNUSABLE: Final = 2
+NOT_SIGNED: Final = 3
+NOT_A_RELEASE: Final = 4
+DIFFERS: Final = 5
+
+_EXIT_CODES: Final = {
+    "malformed_envelope": UNUSABLE,
+    "unknown_key": NOT_SIGNED,
+    "bad_signature": NOT_SIGNED,
+    "wrong_payload_type": NOT_A_RELEASE,
+    "wrong_statement_type": NOT_A_RELEASE,
+    "wrong_predicate_type": NOT_A_RELEASE,
+    "not_a_release": NOT_A_RELEASE,
+}
+
+_CHECK_HELP: Final = """\
+Say what each file is, with its SHA-256, or what is wrong with it: JSON Pointer, code, sentence.
+
+exit status: 0 every file can be used; 2 a file cannot."""
+
+_DECIDE_HELP: Final = """\
+Decide about an answer and print one JSON object: contract_decision, verdicts, caps, and claims
+(id -> action, reasons). A refusal prints the invalid_request object instead.
+
+With --jsonl, standard input holds one bundle per line; one compact result is printed per line, in the same
+order, and a refused line gives its invalid_request object.
+
+exit status: 0 decided (with --jsonl: every line has its result, refused or not); 2 a document is refused."""
+
+_VERIFY_HELP: Final = """\
+Check a signed release offline: signature, payload type, predicate type, schema, and that each given
+document is one that the release was made from.
+
+exit status: 0 valid; 2 the input cannot be used; 3 not signed by a given key, or changed since;
+4 signed, but not a release; 5 a given document is not one of its subjects."""
+
+_REPLAY_HELP: Final = """\
+Recompute a release from the documents it was made from, under its own recorded policy, and compare byte
+for byte. Without --key the signature is not checked.
+
+exit status: 0 equal; 2 the input cannot be used; 3 not signed by a given key, or changed since;
+4 not a release; 5 something differs, named by member."""
+
+
+class _Stop(Exception):
+    """The command ends here, with a sentence on standard error."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+        super().__init__(message)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status; argparse itself exits with 2 on wrong usage."""
+    arguments = _parser().parse_args(argv)
+    try:
+        status: int = arguments.run(arguments)
+        sys.stdout.flush()
+    except _Stop as stop:
+        print(f"ethos-review: {stop.message}", file=sys.stderr)
+        return UNUSABLE
+    except BrokenPipeError:
+        # The reader has gone. Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="ethos-review", description="Decide, verify and replay releases of language-model answers."
+    )
+    parser.add_argument("--version", action="version", version=f"ethos-review {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(name: str, text: str) -> argparse.ArgumentParser:
+        return commands.add_parser(
+            name,
+            help=text.partition("\n")[0].rstrip(",:"),
+            description=text,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+
+    check = command("check", _CHECK_HELP)
+    check.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    check.add_argument("--policy", type=Path, metavar="FILE", help="policy whose limits apply")
+    _add_verifier_keys(check)
+    check.set_defaults(run=_check)
+
+    decide_command = command("decide", _DECIDE_HELP)
+    _add_documents(decide_command)
+    decide_command.add_argument(
+        "--jsonl", action="store_true", help="bundles on standard input, one per line"
+    )
+    decide_command.add_argument(
+        "--policy", type=Path, metavar="FILE", help="policy (default: conservative 1)"
+    )
+    decide_command.set_defaults(run=_decide, usage=decide_command.error)
+
+    verify = command("verify", _VERIFY_HELP)
+    verify.add_argument("envelope", type=Path, metavar="ENVELOPE")
+    _add_keys(verify, required=True)
+    verify.add_argument(
+        "--document",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a document it was made from",
+    )
+    verify.add_argument("--json", action="store_true", help="print the result as JSON")
+    verify.set_defaults(run=_verify)
+
+    replay_command = command("replay", _REPLAY_HELP)
+    replay_command.add_argument("envelope", type=Path, metavar="ENVELOPE")
+    _add_documents(replay_command)
+    _add_keys(replay_command, required=False)
+    replay_command.add_argument("--json", action="store_true", help="print the result as JSON")
+    replay_command.set_defaults(run=_replay, usage=replay_command.error)
+    return parser
+
+
+def _add_documents(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--report", type=Path, metavar="FILE", help="verification report")
+    parser.add_argument("--claims", type=Path, metavar="FILE")
+    parser.add_argument("--readings", type=Path, metavar="FILE")
+    parser.add_argument("--bundle", type=Path, metavar="FILE", help="one file with all of them")
+    _add_verifier_keys(parser)
+
+
+def _add_verifier_keys(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--verifier-key",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="PEM",
+        help="public key of a verifier that signs reports",
+    )
+
+
+def _add_keys(parser: argparse.ArgumentParser, *, required: bool) -> None:
+    parser.add_argument(
+        "--key",
+        type=Path,
+        action="append",
+        default=[],
+        required=required,
+        metavar="PEM",
+        help="public key of whoever signs releases; may be given several times",
+    )
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    policy = _policy(arguments.policy)
+    verifier_keys = _verifier_keys(arguments.verifier_key)
+    status = OK
+    for path in arguments.files:
+        content = _content(path)
+        try:
+            described = describe(path.name, content, policy, verifier_keys)
+        except DocumentError as error:
+            status = UNUSABLE
+            print(f"{_printable(path)}: cannot be used")
+            _print_problems(error.problems)
+        else:
+            print(f"{_printable(path)}: {_printable(described.sentence)}\n  SHA-256 {described.sha256}")
+    return status
+
+
+def _print_problems(problems: Iterable[Problem]) -> None:
+    for problem in problems:
+        place = problem.pointer or "(the whole document)"
+        print(f"  {_printable(place)}: {_printable(problem.message)} [{problem.code}]")
+
+
+def _decide(arguments: argparse.Namespace) -> int:
+    policy = _policy(arguments.policy)
+    verifier_keys = _verifier_keys(arguments.verifier_key)
+    if arguments.jsonl:
+        if arguments.report or arguments.claims or arguments.readings or arguments.bundle:
+            arguments.usage("--jsonl reads bundles from standard input; give no document beside it")
+        return _decide_lines(sys.stdin.buffer, policy, verifier_keys)
+    result, status = _decided(_chosen_documents(arguments), policy, verifier_keys)
+    _write_json(result, indent=2)
+    return status
+
+
+def _decide_lines(lines: IO[bytes], policy: Policy, verifier_keys: tuple[bytes, ...]) -> int:
+    for line in _bounded_lines(lines, policy.limits.document_bytes):
+        result, _ = _decided([Received("bundle", "bundle.json", line)], policy, verifier_keys)
+        _write_json(result)
+    return OK
+
+
+def _bounded_lines(lines: IO[bytes], limit: int) -> Iterator[bytes]:
+    """Each line without its end; of a line over the limit just enough to be refused for its size."""
+    while line := lines.readline(limit + 2):
+        yield line.rstrip(b"\r\n")
+        while line and not line.endswith(b"\n"):
+            line = lines.readline(limit)
+
+
+def _decided(
+    documents: Sequence[Received], policy: Policy, verifier_keys: tuple[bytes, ...]
+) -> tuple[dict[str, Json], int]:
+    try:
+        return _assessment_to_json(assess(documents, policy, verifier_keys)), OK
+    except DocumentError as error:
+        return cast("dict[str, Json]", error.to_json()), UNUSABLE
+
+
+def _assessment_to_json(assessment: Assessment) -> dict[str, Json]:
+    return {
+        "contract_decision": assessment.contract_decision.to_json(),
+        "verdicts": list(verdicts_to_json(assessment)),
+        "caps": list(caps_to_json(assessment)),
+        "claims": {
+            assessed.claim.id: {
+                "action": assessed.action,
+                "reasons": [rule.to_json() for rule in explain(assessed)],
+            }
+            for assessed in assessment.claims
+        },
+    }
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    keys = _keys(arguments.key)
+    try:
+        opened = open_release(_content(arguments.envelope), keys)
+    except EnvelopeError as error:
+        return _refused(error, as_json=arguments.json)
+    documents = [(path, hashlib.sha256(_content(path)).hexdigest()) for path in arguments.document]
+    subjects = cast("list[dict[str, Any]]", opened.statement["subject"])
+    names = {subject["digest"]["sha256"]: subject["name"] for subject in subjects}
+    foreign = [path for path, sha256 in documents if sha256 not in names]
+    seen = {sha256 for _, sha256 in documents}
+    unseen = [subject["name"] for subject in subjects if subject["digest"]["sha256"] not in seen]
+    if arguments.json:
+        _write_json(
+            {
+                "valid": not foreign,
+                "key_ids": list(opened.key_ids),
+                **_summary(opened),
+                "documents_checked": [names[sha256] for _, sha256 in documents if sha256 in names],
+                "documents_not_checked": unseen,
+                "foreign_documents": [str(path) for path in foreign],
+            },
+            indent=2,
+        )
+    else:
+        _print_release(opened, len(documents) - len(foreign), unseen)
+        for path in foreign:
+            print(f"Differs: {_printable(path)} is none of the documents that this release was made from.")
+    return DIFFERS if foreign else OK
+
+
+def _refused(error: EnvelopeError, *, as_json: bool) -> int:
+    if as_json:
+        _write_json({"valid": False, "code": error.code, "message": error.message}, indent=2)
+    else:
+        print(f"Not valid: {_printable(error.message)} [{error.code}]")
+    return _EXIT_CODES[error.code]
+
+
+def _summary(opened: OpenedRelease) -> dict[str, Json]:
+    predicate = cast("dict[str, Json]", opened.statement["predicate"])
+    members = (
+        "review_id",
+        "external_id",
+        "question",
+        "sealed_at",
+        "sealed_by",
+        "policy",
+        "engine",
+        "release",
+    )
+    return {member: predicate[member] for member in members}
+
+
+def _print_release(opened: OpenedRelease, checked: int, unseen: Sequence[str]) -> None:
+    predicate = cast("dict[str, Any]", opened.statement["predicate"])
+    release, sealed_by = predicate["release"], predicate["sealed_by"]
+    texts = {claim["id"]: claim["text"] for claim in predicate["contract_decision"]["claims"]}
+    reviewed = set(release["reviewed_synthesis_claim_ids"])
+    policy = predicate["policy"]
+    grounding = predicate["contract_decision"]["grounding"]["proof_status"].replace("_", " ")
+    lines = [
+        f"Valid: signed by key {', '.join(opened.key_ids)}",
+        f"Sealed {predicate['sealed_at']} by {sealed_by['name']} ({sealed_by['id']})",
+        f"Review {predicate['review_id']}, policy {policy['name']} {policy['version']}",
+        f"Question: {predicate['question']}",
+        f"Ethos verified citation grounding. Proof status: {grounding}.",
+        f"Answer relevance: {release['relevance']}. Answer status: {release['answer_status']}.",
+        f"Released claims: {len(release['released_claim_ids'])}",
+        *(
+            f"  {claim_id}{' (reviewed synthesis)' if claim_id in reviewed else ''}: {texts[claim_id]}"
+            for claim_id in release["released_claim_ids"]
+        ),
+        f"Withheld claims: {', '.join(release['withheld_claim_ids']) or 'none'}",
+        f"Disclosures: {', '.join(release['disclosures']) or 'none'}",
+        f"Documents checked: {checked}" + (f"; not checked: {', '.join(unseen)}" if unseen else ""),
+    ]
+    for line in lines:
+        print(_printable(line))
+
+
+def _replay(arguments: argparse.Namespace) -> int:
+    documents = _chosen_documents(arguments)
+    verifier_keys = _verifier_keys(arguments.verifier_key)
+    envelope = _content(arguments.envelope)
+    try:
+        if arguments.key:
+            payload = open_release(envelope, _keys(arguments.key)).payload
+        else:
+            payload = unverified_payload(envelope)
+            print("ethos-review: the signature was not checked (no --key)", file=sys.stderr)
+        differences = replay(payload, documents, verifier_keys)
+    except EnvelopeError as error:
+        return _refused(error, as_json=arguments.json)
+    except DocumentError as error:
+        problem = error.problems[0]
+        return _refused(EnvelopeError("not_a_release", problem.message), as_json=arguments.json)
+    if arguments.json:
+        rows: list[Json] = [difference.to_json() for difference in differences]
+        _write_json({"equal": not differences, "differences": rows}, indent=2)
+    else:
+        print("Differs:" if differences else "Equal: the release comes out byte for byte as it was sealed.")
+        for difference in differences:
+            _print_difference(difference)
+    return DIFFERS if differences else OK
+
+
+def _print_difference(difference: Difference) -> None:
+    print(f"  {_printable(difference.pointer or '(the whole release)')}: {_printable(difference.message)}")
+    for label, text in (("recorded", difference.recorded), ("computed", difference.computed)):
+        if text is not None:
+            print(f"    {label} {_printable(text)[:500]}")
+
+
+def _chosen_documents(arguments: argparse.Namespace) -> list[Received]:
+    """In the order of a release's subjects."""
+    parts = {
+        "verification_report": arguments.report,
+        "claims": arguments.claims,
+        "readings": arguments.readings,
+    }
+    given = {role: path for role, path in parts.items() if path is not None}
+    if arguments.bundle is not None:
+        if given:
+            arguments.usage("--bundle holds everything; give no part beside it")
+        given = {"bundle": arguments.bundle}
+    elif arguments.report is None or arguments.claims is None:
+        arguments.usage("give --report and --claims, or --bundle")
+    return [Received(role, path.name, _content(path)) for role, path in given.items()]
+
+
+def _policy(path: Path | None) -> Policy:
+    if path is None:
+        return DEFAULT_POLICY
+    try:
+        return load_policy(read_document("policy", path.name, _content(path)))
+    except DocumentError as error:
+        said = "; ".join(f"{problem.pointer}: {problem.message}" for problem in error.problems)
+        raise _Stop(f"{path} is not a policy: {said}") from None
+
+
+def _verifier_keys(paths: Sequence[Path]) -> tuple[bytes, ...]:
+    _keys(paths)
+    return tuple(_content(path) for path in paths)
+
+
+def _keys(paths: Sequence[Path]) -> list[SSlibKey]:
+    keys = []
+    for path in paths:
+        try:
+            keys.append(load_public_key(_content(path)))
+        except KeyFileError as error:
+            raise _Stop(f"{path}: {error}") from None
+    return keys
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise _Stop(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _write_json(value: dict[str, Json], indent: int | None = None) -> None:
+    separators = (",", ":") if indent is None else None
+    text = json.dumps(value, ensure_ascii=False, indent=indent, separators=separators)
+    sys.stdout.buffer.write(text.encode() + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def _printable(text: object) -> str:
+    """Texts come from documents: what could steer a terminal is spelled out."""
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in str(text)
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

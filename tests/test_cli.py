@@ -1,0 +1,422 @@
+"""The `ethos-review` command: check, decide, verify, replay."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from securesystemslib.signer import CryptoSigner
+
+from ethos_review import __version__
+from ethos_review.cli import main
+from ethos_review.engine.contracts import check_against_schema
+from ethos_review.engine.envelope import public_key_pem, sign_payload
+from ethos_review.engine.statement import canonical_payload
+from tests.engine.test_statement import bundle, documents, sealed
+
+EXAMPLE = Path(__file__).parent / "data" / "app-answer-release"
+REPORT, CLAIMS = EXAMPLE / "verification-report.json", EXAMPLE / "claims.json"
+SIGNER = CryptoSigner.generate_ed25519()
+OTHER = CryptoSigner.generate_ed25519()
+
+
+@pytest.fixture
+def run(capfd):
+    """Run a command in this process; returns exit status, standard output and standard error."""
+
+    def runner(*arguments):
+        try:
+            status = main([str(argument) for argument in arguments])
+        except SystemExit as stopped:
+            status = stopped.code
+        return status, *capfd.readouterr()
+
+    return runner
+
+
+@pytest.fixture
+def files(tmp_path):
+    """The documents of a sealed review, its envelope and the public keys, as files."""
+    for part in [*documents(), *bundle()]:
+        (tmp_path / part.name).write_bytes(part.content)
+    (tmp_path / "release.json").write_bytes(sign_payload(canonical_payload(sealed()), SIGNER))
+    (tmp_path / "bundled-release.json").write_bytes(sign_payload(canonical_payload(sealed(bundle())), SIGNER))
+    (tmp_path / "public.pem").write_bytes(public_key_pem(SIGNER.public_key))
+    (tmp_path / "other.pem").write_bytes(public_key_pem(OTHER.public_key))
+    return tmp_path
+
+
+def parts(files):
+    return (
+        *("--report", files / "verification-report.json"),
+        *("--claims", files / "claims.json"),
+        *("--readings", files / "readings.json"),
+    )
+
+
+def test_the_published_example_gives_the_published_decision_member_by_member(run):
+    status, out, err = run("decide", "--report", REPORT, "--claims", CLAIMS)
+    assert (status, err) == (0, "")
+    decision = json.loads(out)["contract_decision"]
+    expected = json.loads((EXAMPLE / "expected-decision.json").read_bytes())
+    assert set(decision) == set(expected)
+    for member, value in expected.items():
+        assert decision[member] == value, member
+
+
+def test_deciding_prints_decision_verdicts_caps_and_claims_with_reasons(run, files):
+    for arguments in (parts(files), ("--bundle", files / "bundle.json")):
+        status, out, _ = run("decide", *arguments)
+        result = json.loads(out)
+        assert status == 0
+        assert list(result) == ["contract_decision", "verdicts", "caps", "claims"]
+        assert [row["verdict"] for row in result["verdicts"]] == ["agrees", "settled-doubt"]
+        assert result["caps"] == [
+            {"claim_id": "claim-growth-driver", "code": "unsettled_by_readings", "lowers_to": "needs_review"}
+        ]
+        assert {claim_id: claim["action"] for claim_id, claim in result["claims"].items()} == {
+            "claim-revenue": "show_final",
+            "claim-growth-driver": "needs_review",
+            "claim-office-background": "block",
+            "claim-margin": "block",
+        }
+        reasons = result["claims"]["claim-growth-driver"]["reasons"]
+        assert [reason["code"] for reason in reasons][-2:] == ["unsettled_by_readings", "action:needs_review"]
+
+
+def test_a_refusal_prints_the_problems_of_all_documents_at_once(run, tmp_path):
+    report, claims = tmp_path / "report.json", tmp_path / "claims.json"
+    report.write_bytes(b'{"checks": [NaN]}')
+    claims.write_bytes(CLAIMS.read_bytes().replace(b"direct_answer", b"direct_anwser"))
+    status, out, _ = run("decide", "--report", report, "--claims", claims)
+    refusal = json.loads(out)
+    assert status == 2
+    check_against_schema("invalid_request", refusal, "invalid-request")
+    assert {error["document"] for error in refusal["errors"]} == {"verification_report", "claims"}
+    assert "/claims/0/question_relevance" in {error["pointer"] for error in refusal["errors"]}
+
+
+def test_problems_in_a_bundle_are_placed_in_the_bundle(run, files):
+    value = json.loads((files / "bundle.json").read_bytes())
+    value["claims"]["claims"][0]["check_ids"] = ["v0009"]
+    value["claims"]["claims"][1]["check_id"] = value["claims"]["claims"][1].pop("check_ids")[0]
+    (files / "bundle.json").write_text(json.dumps(value))
+    status, out, _ = run("decide", "--bundle", files / "bundle.json")
+    (error,) = json.loads(out)["errors"]
+    assert (status, error["document"]) == (2, "bundle")
+    assert (error["pointer"], error["code"]) == ("/claims/claims/0/check_ids/0", "unknown_check_id")
+
+
+def test_an_unknown_check_in_the_older_form_is_placed_at_its_member(run, tmp_path):
+    value = json.loads(CLAIMS.read_bytes())
+    value["claims"][0]["check_id"] = "v0009"
+    del value["claims"][0]["check_ids"]
+    (tmp_path / "claims.json").write_text(json.dumps(value))
+    _, out, _ = run("decide", "--report", REPORT, "--claims", tmp_path / "claims.json")
+    assert json.loads(out)["errors"][0]["pointer"] == "/claims/0/check_id"
+
+
+def test_a_policy_file_is_applied(run, tmp_path):
+    policy = {
+        "artifact_type": "ethos_review.policy.v1",
+        "name": "house",
+        "version": "1",
+        "contract_version": "1.1.0",
+    }
+    (tmp_path / "policy.json").write_text(json.dumps(policy))
+    arguments = ("decide", "--report", REPORT, "--claims", CLAIMS, "--policy", tmp_path / "policy.json")
+    _, out, _ = run(*arguments)
+    assert json.loads(out)["contract_decision"]["schema_version"] == "1.1.0"
+    (tmp_path / "policy.json").write_text(json.dumps({**policy, "auto_seel": "never"}))
+    status, out, err = run(*arguments)
+    assert (status, out) == (2, "")
+    assert "auto_seel" in err
+
+
+def test_a_policy_that_asks_for_signed_reports_is_obeyed(run, tmp_path):
+    policy = {
+        "artifact_type": "ethos_review.policy.v1",
+        "name": "house",
+        "version": "1",
+        "require_signed_reports": True,
+    }
+    (tmp_path / "policy.json").write_text(json.dumps(policy))
+    statement = {
+        "_type": "https://in-toto.io/Statement/v1",
+        "subject": [{"name": "report", "digest": {"sha256": "0" * 64}}],
+        "predicateType": "https://docushell.com/ethos/grounding/v1",
+        "predicate": json.loads(REPORT.read_bytes()),
+    }
+    (tmp_path / "signed.json").write_bytes(sign_payload(json.dumps(statement).encode(), SIGNER))
+    (tmp_path / "verifier.pem").write_bytes(public_key_pem(SIGNER.public_key))
+    arguments = ("--claims", CLAIMS, "--policy", tmp_path / "policy.json")
+    assert run("decide", "--report", REPORT, *arguments)[0] == 2
+    assert run("decide", "--report", tmp_path / "signed.json", *arguments)[0] == 2
+    signed = ("--report", tmp_path / "signed.json", "--verifier-key", tmp_path / "verifier.pem")
+    assert run("decide", *signed, *arguments)[0] == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["decide"],
+        ["decide", "--report", REPORT],
+        ["decide", "--claims", CLAIMS],
+        ["decide", "--bundle", "b.json", "--claims", CLAIMS],
+        ["decide", "--jsonl", "--bundle", "b.json"],
+        ["decide", "--report", "missing.json", "--claims", CLAIMS],
+        ["decide", "--report", REPORT, "--claims", CLAIMS, "--verifier-key", CLAIMS],
+        ["check", "missing.json"],
+        ["check"],
+        ["verify", "missing.json"],
+        [],
+    ],
+)
+def test_wrong_usage_and_unreadable_files_end_with_status_2_and_a_sentence(run, arguments):
+    status, out, err = run(*arguments)
+    assert (status, out) == (2, "")
+    assert "ethos-review" in err
+
+
+def lines(*contents):
+    """Standard input with these lines, and the status and output of `decide --jsonl` on it."""
+    ran = subprocess.run(
+        [sys.executable, "-m", "ethos_review.cli", "decide", "--jsonl"],
+        input=b"".join(content + b"\n" for content in contents),
+        capture_output=True,
+        check=False,
+    )
+    assert ran.stderr == b""
+    return ran.returncode, ran.stdout.splitlines()
+
+
+def test_each_line_gives_one_result_in_order_and_a_refused_one_its_refusal():
+    good = bundle()[0].content
+    other = good.replace(b"claim-revenue", b"claim-income")
+    status, results = lines(good, b"{", b"", other, good.replace(b'"claims":', b'"clams":', 1), good)
+    assert status == 0
+    read = [json.loads(result) for result in results]
+    assert ["claims" in result for result in read] == [True, False, False, True, False, True]
+    assert "claim-income" in read[3]["claims"]
+    assert read[0] == read[5]
+    for refused in (read[1], read[2], read[4]):
+        check_against_schema("invalid_request", refused, "invalid-request")
+
+
+def test_a_line_over_the_size_limit_is_refused_and_the_next_one_is_read(run, monkeypatch, tmp_path):
+    good = bundle()[0].content
+    policy = {
+        "artifact_type": "ethos_review.policy.v1",
+        "name": "small",
+        "version": "1",
+        "limits": {"document_bytes": len(good)},
+    }
+    (tmp_path / "policy.json").write_text(json.dumps(policy))
+    huge = b'"' + b"x" * (5 * len(good)) + b'"'
+    stdin = io.TextIOWrapper(io.BytesIO(b"\n".join([good, huge, good + b"\r", good + b" ", good])))
+    monkeypatch.setattr("sys.stdin", stdin)
+    status, out, _ = run("decide", "--jsonl", "--policy", tmp_path / "policy.json")
+    results = [json.loads(line) for line in out.splitlines()]
+    assert status == 0
+    assert ["claims" in result for result in results] == [True, False, True, False, True]
+    assert results[1]["errors"][0]["code"] == "document_too_large"
+
+
+def test_a_reader_that_goes_away_ends_the_command_quietly(files):
+    with subprocess.Popen(
+        [sys.executable, "-m", "ethos_review.cli", "decide", "--jsonl"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        line = bundle()[0].content + b"\n"
+        process.stdin.write(line)
+        process.stdin.flush()
+        process.stdout.readline()
+        process.stdout.close()
+        try:
+            process.stdin.write(line * 3)
+            process.stdin.close()
+        except BrokenPipeError:
+            pass
+        assert process.wait(timeout=30) == 1
+        assert process.stderr.read() == b""
+
+
+def test_checking_says_what_each_file_is_with_its_digest(run, files):
+    status, out, _ = run(
+        "check", files / "verification-report.json", files / "claims.json", files / "bundle.json"
+    )
+    assert status == 0
+    assert "verification report 1.0.0" in out
+    assert "4 checks" in out
+    assert "4 claims" in out
+    assert "bundle" in out
+    assert out.count("SHA-256 ") == 3
+
+
+def test_checking_prints_problems_with_pointer_code_and_sentence(run, files):
+    content = (files / "claims.json").read_bytes().replace(b'"claim_type"', b'"claim_typ"', 1)
+    (files / "claims.json").write_bytes(content)
+    (files / "empty.json").write_bytes(b"")
+    status, out, _ = run("check", files / "claims.json", files / "empty.json", files / "readings.json")
+    assert status == 2
+    assert "/claims/0/claim_typ: " in out
+    assert "claim_type" in out
+    assert "(the whole document): " in out
+    assert "readings.json: " in out
+
+
+def test_a_file_cannot_steer_the_terminal(run, tmp_path):
+    path = tmp_path / "claims.json"
+    path.write_text(json.dumps({"question": "What?", "claims": [], "\u202e\x1b[2J": 1}))
+    status, out, _ = run("check", path)
+    assert status == 2
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+
+
+def test_a_valid_release_is_shown_with_what_it_releases(run, files):
+    status, out, err = run(
+        "verify", files / "release.json", "--key", files / "public.pem", "--document", files / "claims.json"
+    )
+    assert (status, err) == (0, "")
+    assert f"Valid: signed by key {SIGNER.public_key.keyid}" in out
+    assert "Sealed 2026-01-31T09:30:00Z by Rosa Lind (7)" in out
+    assert "Ethos verified citation grounding." in out
+    assert "Answer relevance: direct." in out
+    assert "  claim-revenue: Q3 2025 revenue was $12.4M" in out
+    assert "  claim-growth-driver (reviewed synthesis): " in out
+    assert "Withheld claims: claim-office-background, claim-margin" in out
+    assert "Documents checked: 1; not checked: verification-report.json, readings.json" in out
+    assert "verified the answer" not in out
+
+
+def test_a_valid_release_as_json_says_the_same(run, files):
+    _, out, _ = run("verify", files / "release.json", "--key", files / "public.pem", "--json")
+    result = json.loads(out)
+    assert result["valid"] is True
+    assert result["key_ids"] == [SIGNER.public_key.keyid]
+    assert result["release"]["released_claim_ids"] == ["claim-revenue", "claim-growth-driver"]
+    assert result["sealed_by"] == {"id": "7", "name": "Rosa Lind"}
+
+
+def statement_with(**members):
+    return sign_payload(json.dumps({**sealed(), **members}).encode(), SIGNER)
+
+
+@pytest.mark.parametrize(
+    ("envelope", "key", "status", "code"),
+    [
+        (b"{}", "public.pem", 2, "malformed_envelope"),
+        (sign_payload(b"{}", OTHER), "public.pem", 3, "unknown_key"),
+        (
+            sign_payload(b"{}", SIGNER).replace(b'"payload":"e30="', b'"payload":"e31="'),
+            "public.pem",
+            2,
+            None,
+        ),
+        (sign_payload(b"{}", SIGNER).replace(b"e30=", b"W10="), "public.pem", 3, "bad_signature"),
+        (statement_with(_type="https://in-toto.io/Statement/v0.1"), "public.pem", 4, "wrong_statement_type"),
+        (statement_with(predicateType="urn:other"), "public.pem", 4, "wrong_predicate_type"),
+        (statement_with(predicate={}), "public.pem", 4, "not_a_release"),
+    ],
+)
+def test_each_reason_to_refuse_a_release_has_its_exit_status(run, files, envelope, key, status, code):
+    (files / "release.json").write_bytes(envelope)
+    got, out, _ = run("verify", files / "release.json", "--key", files / key, "--json")
+    result = json.loads(out)
+    assert (got, result["valid"]) == (status, False)
+    assert code is None or result["code"] == code
+    got, out, _ = run("verify", files / "release.json", "--key", files / key)
+    assert got == status
+    assert out.startswith("Not valid: ")
+
+
+def test_a_document_that_the_release_was_not_made_from_is_found(run, files):
+    (files / "claims.json").write_bytes((files / "claims.json").read_bytes() + b"\n")
+    arguments = ("verify", files / "release.json", "--key", files / "public.pem", "--document")
+    status, out, _ = run(*arguments, files / "claims.json")
+    assert status == 5
+    assert "claims.json is none of the documents" in out
+    status, out, _ = run(*arguments, files / "claims.json", "--json")
+    assert (status, json.loads(out)["valid"]) == (5, False)
+
+
+def test_any_of_several_keys_may_have_signed(run, files):
+    keys = ("--key", files / "other.pem", "--key", files / "public.pem")
+    assert run("verify", files / "release.json", *keys)[0] == 0
+    assert run("verify", files / "release.json", "--key", files / "other.pem")[0] == 3
+
+
+def test_what_is_no_public_key_is_said_so(run, files):
+    status, out, err = run("verify", files / "release.json", "--key", files / "claims.json")
+    assert (status, out) == (2, "")
+    assert "PEM public key" in err
+
+
+def test_a_release_replays_from_its_documents(run, files):
+    key = ("--key", files / "public.pem")
+    status, out, err = run("replay", files / "release.json", *parts(files), *key)
+    assert (status, err) == (0, "")
+    assert "byte for byte" in out
+    status, out, _ = run(
+        "replay", files / "bundled-release.json", "--bundle", files / "bundle.json", *key, "--json"
+    )
+    assert (status, json.loads(out)) == (0, {"equal": True, "differences": []})
+
+
+def test_a_replay_without_a_key_says_that_the_signature_was_not_checked(run, files):
+    status, _, err = run("replay", files / "release.json", *parts(files))
+    assert status == 0
+    assert "signature was not checked" in err
+
+
+def test_a_replay_names_the_changed_document_and_every_member_that_differs(run, files):
+    content = (files / "claims.json").read_bytes().replace(b"was $12.4M", b"was $12.5M")
+    (files / "claims.json").write_bytes(content)
+    key = ("--key", files / "public.pem")
+    status, out, _ = run("replay", files / "release.json", *parts(files), *key)
+    assert status == 5
+    assert "The claims “claims.json” is not the one uploaded." in out
+    assert "/predicate/contract_decision/claims/0/text" in out
+    status, out, _ = run("replay", files / "release.json", *parts(files), *key, "--json")
+    pointers = [difference["pointer"] for difference in json.loads(out)["differences"]]
+    assert (status, pointers[0]) == (5, "/subject/1/digest/sha256")
+
+
+def test_a_replay_of_a_decision_changed_in_the_envelope_fails_at_the_signature(run, files):
+    forged = json.loads(canonical_payload(sealed()))
+    forged["predicate"]["reviewer_decisions"][0]["rationale"] = "Looks fine."
+    envelope = json.loads((files / "release.json").read_bytes())
+    envelope["payload"] = json.loads(sign_payload(canonical_payload(forged), OTHER))["payload"]
+    (files / "release.json").write_text(json.dumps(envelope))
+    arguments = ("replay", files / "release.json", *parts(files), "--key", files / "public.pem")
+    assert run(*arguments)[0] == 3
+
+
+@pytest.mark.parametrize("payload", [b"{}", b"\xff", b"[]"])
+def test_a_replay_of_what_is_no_release_is_refused(run, files, payload):
+    (files / "release.json").write_bytes(sign_payload(payload, SIGNER))
+    assert run("replay", files / "release.json", *parts(files))[0] == 4
+    (files / "release.json").write_bytes(b"{}")
+    assert run("replay", files / "release.json", *parts(files))[0] == 2
+
+
+def test_help_names_every_exit_status(run):
+    for command, statuses in (("check", "02"), ("decide", "02"), ("verify", "02345"), ("replay", "02345")):
+        status, out, _ = run(command, "--help")
+        assert status == 0
+        named = out.partition("exit status:")[2]
+        assert all(f"{number} " in named for number in statuses)
+
+
+def test_the_version_is_printed(run):
+    assert run("--version")[:2] == (0, f"ethos-review {__version__}\n")
