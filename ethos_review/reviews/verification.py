@@ -104,7 +104,7 @@ def find_differences() -> Iterator[Difference]:
         ):
             yield Difference(f"policy {record.pk}", "it is not the policy that its digest names")
     for key in SigningKey.objects.order_by("id"):
-        if not _is_key(key):
+        if _key_id(key.public_pem) != key.key_id:
             yield Difference(
                 f"signing key {key.key_id}", "its id is not the one of the public key kept for it"
             )
@@ -138,11 +138,12 @@ def _named(policy: str) -> tuple[str, str]:
         return "", ""
 
 
-def _is_key(key: SigningKey) -> bool:
+def _key_id(pem: str) -> str | None:
+    """None without a key; empty for what is not one."""
     try:
-        return load_public_key(key.public_pem.encode()).keyid == key.key_id
+        return load_public_key(pem.encode()).keyid if pem else None
     except KeyFileError:
-        return False
+        return ""
 
 
 def _differences_of(review: Review, vouched: _Vouched) -> Iterator[Difference]:
@@ -164,6 +165,8 @@ def _differences_of(review: Review, vouched: _Vouched) -> Iterator[Difference]:
     except (DocumentError, ValueError, KeyError, TypeError) as error:
         yield Difference(where, f"its documents cannot be decided on: {error}")
         return
+    if _key_id(review.verifier_key) != assessment.submission.report.signed_by:
+        yield Difference(where, "its verifier_key is not the one that signed the report")
     if review.engine_version == __version__:
         yield from _differences_from_derived(where, review, assessment, decisions)
 

@@ -1,0 +1,441 @@
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+from django.core import checks
+from django.core.management import CommandError, call_command
+from django.db import connection, models
+from pytest_django import Settings
+
+from ethos_review.accounts.models import User
+from ethos_review.audit.models import ChainHead, Event
+from ethos_review.audit.operations import event_digest
+from ethos_review.reviews import operations
+from ethos_review.reviews.models import (
+    Claim,
+    Document,
+    PolicyRecord,
+    Reading,
+    Release,
+    Review,
+    ReviewerDecision,
+    SigningKey,
+)
+from ethos_review.reviews.queries import open_card
+from tests.factories import four_claims, make_review, make_reviewer, make_submitter
+
+pytestmark = pytest.mark.django_db
+
+
+def run(command: str, *arguments: str) -> str:
+    out = StringIO()
+    call_command(command, *arguments, stdout=out)
+    return out.getvalue()
+
+
+def decide(actor: User, review: Review, position: int, outcome: str) -> None:
+    opened = open_card(actor, review.review_id, position)
+    operations.decide_claim(
+        actor=actor,
+        review_id=review.review_id,
+        position=position,
+        outcome=outcome,
+        rationale="Read it.",
+        shown_sha256=opened.shown_sha256,
+        based_on=opened.card.latest_sequence,
+    )
+
+
+@pytest.fixture
+def sealed() -> Review:
+    """A sealed review with a changed mind, beside an open one with an undone decision."""
+    submitter, reviewer = make_submitter(), make_reviewer()
+    review, other = make_review(submitter), make_review(submitter, four_claims("Open?"))
+    decide(reviewer, other, 0, "block")
+    operations.undo_decision(actor=reviewer, review_id=other.review_id, position=0, based_on=1)
+    decide(reviewer, other, 1, "approve")
+    for position, outcome in ((1, "block"), (1, "approve"), (2, "block")):
+        decide(reviewer, review, position, outcome)
+    operations.seal_review(actor=reviewer, review_id=review.review_id)
+    return review
+
+
+def differences() -> list[str]:
+    """The lines of a run that fails, and says how many they are."""
+    out = StringIO()
+    with pytest.raises(CommandError) as failed:
+        call_command("verify_audit", stdout=out)
+    found = out.getvalue().splitlines()
+    assert found
+    assert str(failed.value) == f"{len(found)} differences."
+    return found
+
+
+def change(model: type[models.Model], column: str, value: Any, where: str = "1 = 1") -> None:
+    """Behind the back of the product, as someone with the database's password could."""
+    table = model._meta.db_table
+    with connection.cursor() as cursor:
+        cursor.execute(f"UPDATE {table} SET {column} = %s WHERE {where}", [value])  # noqa: S608
+        assert cursor.rowcount >= 1
+
+
+def flipped(content: bytes) -> bytes:
+    """The same length, one bit of one byte in the middle changed."""
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+
+
+class TestVerifyAudit:
+    def test_what_nobody_changed_is_proven_with_the_last_digest(self, sealed: Review) -> None:
+        said = run("verify_audit")
+
+        assert said == (
+            f"{Event.objects.count()} events and 2 reviews are what the chain says. "
+            f"Its last digest is {ChainHead.objects.get().sha256}.\n"
+        )
+
+    def test_an_empty_database_is_proven_too(self) -> None:
+        assert "0 events and 0 reviews" in run("verify_audit")
+
+    @pytest.mark.parametrize("role", ["verification_report", "claims", "readings"])
+    def test_one_bit_of_a_document_is_found(self, sealed: Review, role: str) -> None:
+        document = Document.objects.get(review=sealed, role=role)
+        change(Document, "content", flipped(bytes(document.content)), f"id = {document.pk}")
+
+        found = differences()
+
+        where = f"review {sealed.review_id}, document {role}"
+        assert found[0] == f"{where}: its bytes are not those its digest names"
+        assert any("release: replayed" in line for line in found)
+
+    def test_a_document_changed_together_with_its_digest_is_found(self, sealed: Review) -> None:
+        document = Document.objects.get(review=sealed, role="claims")
+        content = bytes(document.content).replace(b"Claim fact.", b"Claim fake.")
+        change(Document, "content", content, f"id = {document.pk}")
+        change(Document, "sha256", hashlib.sha256(content).hexdigest(), f"id = {document.pk}")
+
+        assert (
+            f"review {sealed.review_id}, document claims: it is not the one that was submitted"
+            in differences()
+        )
+
+    @pytest.mark.parametrize(
+        ("column", "value"), [("name", "other.json"), ("media_type", "text/plain"), ("sha256", "0" * 64)]
+    )
+    def test_what_is_said_about_a_document_is_held_to_it(
+        self, sealed: Review, column: str, value: str
+    ) -> None:
+        change(Document, column, value, f"review_id = {sealed.pk} AND role = 'claims'")
+
+        assert (
+            f"review {sealed.review_id}, document claims: it is not the one that was submitted"
+            in differences()
+        )
+
+    @pytest.mark.parametrize(
+        ("column", "value"),
+        [
+            ("rationale", "Reed it."),
+            ("reviewer_name", "someone else"),
+            ("reviewer_id", "submitter"),
+            ("decided_at", "2020-01-01 00:00:00+00:00"),
+            ("shown_sha256", "f" * 64),
+            ("outcome", "block"),
+        ],
+    )
+    def test_a_changed_decision_is_found(self, sealed: Review, column: str, value: str) -> None:
+        decision = ReviewerDecision.objects.get(claim__review=sealed, outcome="approve")
+        held = User.objects.get(username=value).pk if column == "reviewer_id" else value
+        change(ReviewerDecision, column, held, f"id = {decision.pk}")
+
+        where = f"review {sealed.review_id}, claim 1, decision 2"
+        assert f"{where}: it is not the one that its event tells of" in differences()
+
+    def test_a_decision_that_supersedes_another_one_is_found(self, sealed: Review) -> None:
+        decision = ReviewerDecision.objects.get(claim__review=sealed, outcome="approve")
+        stray = ReviewerDecision.objects.get(claim__review=sealed, claim__position=2)
+        change(ReviewerDecision, "supersedes_id", stray.pk, f"id = {decision.pk}")
+
+        assert any("does not supersede the decision before it" in line for line in differences())
+
+    def test_a_deleted_decision_is_found(self, sealed: Review) -> None:
+        decision = ReviewerDecision.objects.get(claim__review__status="needs_review", outcome="approve")
+        claim = decision.claim
+        change(Claim, "decision_id", None, f"id = {claim.pk}")
+        with connection.cursor() as cursor:
+            cursor.execute("DELETE FROM reviews_reviewerdecision WHERE id = %s", [decision.pk])
+
+        where = f"review {claim.review.review_id}, claim 1, decision 1"
+        assert f"{where}: the chain tells of it, but it is gone" in differences()
+
+    def test_an_invented_decision_is_found(self, sealed: Review) -> None:
+        decision = ReviewerDecision.objects.get(claim__review__status="needs_review", outcome="approve")
+        review = decision.claim.review
+        unsettled = Claim.objects.get(review=review, position=2)
+        decision.pk, decision._state.adding, decision.claim = None, True, unsettled  # type: ignore[assignment]
+        decision.save()
+
+        where = f"review {review.review_id}, claim 2, decision 1"
+        assert f"{where}: no event tells of it" in differences()
+
+    @pytest.mark.parametrize("decided", [None, "block"])
+    def test_a_claim_whose_current_decision_was_exchanged_is_found(
+        self, sealed: Review, decided: str | None
+    ) -> None:
+        other = ReviewerDecision.objects.filter(
+            claim__review=sealed, claim__position=1, outcome=decided
+        ).first()
+        change(Claim, "decision_id", other and other.pk, f"review_id = {sealed.pk} AND position = 1")
+
+        assert (
+            f"review {sealed.review_id}, claim 1: decision does not follow from its documents"
+            in differences()
+        )
+
+    @pytest.mark.parametrize(
+        ("column", "value"),
+        [
+            ("text", "Claim fake."),
+            ("claim_id", "fake"),
+            ("action", "block"),
+            ("verdict", "agrees"),
+            ("turns", 9),
+            ("question_relevance", "unrelated"),
+        ],
+    )
+    def test_a_changed_claim_is_found(self, sealed: Review, column: str, value: Any) -> None:
+        change(Claim, column, value, f"review_id = {sealed.pk} AND position = 0")
+
+        where = f"review {sealed.review_id}, claim 0"
+        assert any(line.startswith(f"{where}: {column}") for line in differences())
+
+    @pytest.mark.parametrize(
+        "column", ["value", "entity", "field", "tool_name", "tool_call_id", "measured_at"]
+    )
+    def test_a_changed_reading_is_found(self, sealed: Review, column: str) -> None:
+        change(Reading, column, '"x"', f"review_id = {sealed.pk}")
+
+        where = f"review {sealed.review_id}, reading 0"
+        assert f"{where}: {column} does not follow from its documents" in differences()
+
+    @pytest.mark.parametrize("model", [Reading, Claim])
+    def test_a_deleted_row_is_found(self, sealed: Review, model: type[models.Model]) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"DELETE FROM {model._meta.db_table} WHERE review_id = %s AND position = %s",  # noqa: S608
+                [sealed.pk, 3 if model is Claim else 0],
+            )
+
+        assert differences()
+
+    @pytest.mark.parametrize(
+        ("column", "value"),
+        [
+            ("question", "What else?"),
+            ("external_id", "other"),
+            ("parser", "other"),
+            ("app_status", "certified"),
+            ("proof_status", "verified"),
+            ("contract_version", "1.1.0"),
+            ("submitted_at", "2020-01-01 00:00:00+00:00"),
+            ("copy", 7),
+            ("content_sha256", "0" * 64),
+            ("verifier_key", "PEM"),
+        ],
+    )
+    def test_a_changed_review_is_found(self, sealed: Review, column: str, value: Any) -> None:
+        change(Review, column, value, f"id = {sealed.pk}")
+
+        assert any(line.startswith(f"review {sealed.review_id}") for line in differences())
+
+    def test_another_submitter_is_found(self, sealed: Review) -> None:
+        change(Review, "submitter_id", make_submitter("other").pk, f"id = {sealed.pk}")
+
+        where = f"review {sealed.review_id}"
+        assert f"{where}: its submitter is not the person who submitted it" in differences()
+
+    def test_changed_counts_are_found(self, sealed: Review) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "UPDATE reviews_review SET released_count = released_count + 1, "
+                "withheld_count = withheld_count - 1 WHERE id = %s",
+                [sealed.pk],
+            )
+
+        assert any("released_count, withheld_count" in line for line in differences())
+
+    def test_another_policy_is_found(self, sealed: Review, settings: Settings, tmp_path: Path) -> None:
+        path = tmp_path / "policy.json"
+        path.write_text('{"artifact_type": "ethos_review.policy.v1", "name": "lax", "version": "1"}')
+        settings.POLICY_FILE = str(path)
+        lax = make_review(User.objects.get(username="submitter"), four_claims("Lax?")).policy
+        change(Review, "policy_id", lax.pk, f"id = {sealed.pk}")
+
+        where = f"review {sealed.review_id}"
+        assert f"{where}: its policy is not the one that was applied last" in differences()
+
+    @pytest.mark.parametrize(
+        ("column", "value"), [("content", '{"name":"x"}'), ("name", "x"), ("version", "x")]
+    )
+    def test_a_changed_policy_is_found(self, sealed: Review, column: str, value: str) -> None:
+        change(PolicyRecord, column, value)
+
+        assert any(line.startswith("policy ") for line in differences())
+
+    def test_one_bit_of_a_release_is_found(self, sealed: Review) -> None:
+        change(Release, "envelope", flipped(bytes(Release.objects.get().envelope)))
+
+        found = differences()
+
+        where = f"review {sealed.review_id}, release"
+        assert found[0] == f"{where}: its bytes are not those its digest names"
+        assert len(found) == 2
+
+    @pytest.mark.parametrize(
+        ("column", "value"),
+        [
+            ("envelope_sha256", "0" * 64),
+            ("answer_status", "complete"),
+            ("sealed_at", "2020-01-01 00:00:00+00:00"),
+            ("sealed_by_name", "someone else"),
+            ("sealed_by_id", None),
+        ],
+    )
+    def test_what_is_said_about_a_release_is_held_to_it(
+        self, sealed: Review, column: str, value: Any
+    ) -> None:
+        change(Release, column, value)
+
+        where = f"review {sealed.review_id}, release"
+        assert f"{where}: it is not the one that its event tells of" in differences()
+
+    def test_the_release_of_another_review_is_found(self, sealed: Review) -> None:
+        release = Release.objects.get()
+        other = Review.objects.exclude(pk=sealed.pk).get()
+        change(Release, "review_id", other.pk)
+
+        found = differences()
+
+        assert f"review {sealed.review_id}: it was sealed, but its release is gone" in found
+        assert f"review {other.review_id}, release: it was signed for another review" in found
+        assert release.review == sealed
+
+    @pytest.mark.parametrize("column", ["public_pem", "key_id"])
+    def test_a_changed_key_is_found(self, sealed: Review, column: str) -> None:
+        key = SigningKey.objects.get()
+        held = str(getattr(key, column))
+        change(SigningKey, column, held.replace("A", "B") if column == "public_pem" else "0" * 64)
+
+        assert any(line.startswith("signing key ") for line in differences())
+
+    def test_a_chain_that_was_written_anew_is_found_by_what_was_sealed(self, sealed: Review) -> None:
+        previous = "0" * 64
+        for event in Event.objects.order_by("sequence"):
+            event.previous_sha256 = previous
+            event.actor_name = event.actor_name.replace("reviewer", "nobody")
+            previous = event.sha256 = event_digest(event, json.loads(event.details))
+            for column in ("previous_sha256", "actor_name", "sha256"):
+                change(Event, column, getattr(event, column), f"sequence = {event.sequence}")
+        change(ChainHead, "sha256", previous)
+
+        assert differences() == [
+            f"review {sealed.review_id}, release: the chain is not the one that was sealed at "
+            f"{Event.objects.count() - 1} events"
+        ]
+
+    def test_a_deleted_review_is_found(self, sealed: Review) -> None:
+        review = make_review(User.objects.get(username="submitter"), four_claims("Gone?"))
+        with connection.cursor() as cursor:
+            for table in ("claim", "reading", "document"):
+                cursor.execute(f"DELETE FROM reviews_{table} WHERE review_id = %s", [review.pk])  # noqa: S608
+            cursor.execute("DELETE FROM reviews_review WHERE id = %s", [review.pk])
+
+        assert differences() == [f"review {review.review_id}: the chain tells of it, but it is gone"]
+
+    def test_a_changed_event_is_named(self, sealed: Review) -> None:
+        change(Event, "actor_name", "nobody", "sequence = 2")
+
+        assert differences()[0] == "event 2: its digest does not match what it says"
+
+
+class TestCreateSigningKey:
+    def test_a_key_is_made_that_only_its_owner_can_read(self, tmp_path: Path) -> None:
+        said = run("create_signing_key", str(tmp_path / "key.pem"))
+
+        assert stat.S_IMODE((tmp_path / "key.pem").stat().st_mode) == 0o600
+        assert f"ETHOS_REVIEW_SIGNING_KEY_FILE={tmp_path / 'key.pem'}" in said
+
+    def test_a_key_is_made_under_the_passphrase_of_the_settings(
+        self, tmp_path: Path, settings: Settings
+    ) -> None:
+        settings.SIGNING_KEY_PASSPHRASE = "correct horse"
+        run("create_signing_key", str(tmp_path / "key.pem"))
+
+        pem = (tmp_path / "key.pem").read_bytes()
+        with pytest.raises(TypeError):
+            load_pem_private_key(pem, None)
+        assert load_pem_private_key(pem, b"correct horse")
+
+    def test_a_key_is_never_overwritten(self, tmp_path: Path) -> None:
+        run("create_signing_key", str(tmp_path / "key.pem"))
+        before = (tmp_path / "key.pem").read_bytes()
+
+        with pytest.raises(CommandError, match="there already"):
+            run("create_signing_key", str(tmp_path / "key.pem"))
+        assert (tmp_path / "key.pem").read_bytes() == before
+
+    def test_a_key_that_was_made_seals(self, tmp_path: Path, settings: Settings, sealed: Review) -> None:
+        run("create_signing_key", str(tmp_path / "new.pem"))
+        settings.SIGNING_KEY_FILE = str(tmp_path / "new.pem")
+        other = Review.objects.exclude(pk=sealed.pk).get()
+        reviewer = User.objects.get(username="reviewer")
+        decide(reviewer, other, 2, "block")
+
+        release = operations.seal_review(actor=reviewer, review_id=other.review_id)
+
+        assert release.signing_key != sealed.release.signing_key
+        assert run("verify_audit")
+
+
+class TestLoadSample:
+    def test_the_sample_is_submitted_once(self) -> None:
+        make_submitter()
+
+        first, second = run("load_sample", "submitter"), run("load_sample", "submitter")
+
+        assert first == f"{Review.objects.count()} sample reviews were submitted.\n"
+        assert second == "0 sample reviews were submitted.\n"
+        assert run("verify_audit")
+
+    def test_without_the_account_it_says_so(self) -> None:
+        with pytest.raises(CommandError, match="There is no account nobody"):
+            run("load_sample", "nobody")
+
+    def test_without_the_right_it_says_what_to_do(self) -> None:
+        make_reviewer()
+        with pytest.raises(CommandError, match="role Submitter"):
+            run("load_sample", "reviewer")
+
+
+class TestCheck:
+    def test_a_trial_without_a_key_is_warned(self, settings: Settings) -> None:
+        settings.SIGNING_KEY_FILE = ""
+        found = checks.run_checks(tags=[checks.Tags.security])
+        assert [(message.id, message.level) for message in found if message.id == "ethos_review.W001"] == [
+            ("ethos_review.W001", checks.WARNING)
+        ]
+
+    @pytest.mark.parametrize("file", ["", "/nowhere/key.pem", os.devnull])
+    def test_production_without_a_key_does_not_start(self, settings: Settings, file: str) -> None:
+        settings.SIGNING_KEY_FILE, settings.HTTPS, settings.DEBUG = file, True, False
+
+        with pytest.raises(CommandError, match="create_signing_key"):
+            call_command("check", stdout=StringIO(), stderr=StringIO())
