@@ -13,6 +13,7 @@ from itertools import chain, islice
 from json.decoder import JSONDecodeError
 from typing import Any, Final, NoReturn, TypeAlias, cast
 
+from ethos_review.engine.collector import without_collector
 from ethos_review.engine.errors import MAX_PROBLEMS, DocumentError, Problem, join_pointer, quoted
 
 Json: TypeAlias = "bool | int | Decimal | str | list[Json] | dict[str, Json] | None"
@@ -34,6 +35,7 @@ class Limits:
 DEFAULT_LIMITS: Final = Limits()
 
 
+@without_collector
 def parse_json(role: str, content: bytes, limits: Limits) -> Json:
     """The value in `content`, in linear time. Raises DocumentError for document `role` (spec 2.1)."""
     if len(content) > limits.document_bytes:
@@ -44,17 +46,21 @@ def parse_json(role: str, content: bytes, limits: Limits) -> Json:
             "(setting `limits.document_bytes`). Split it into smaller reviews, or ask the operator.",
         )
     text, skipped = _decode(role, content)
-    faults: list[object] = []
     try:
-        value = _decoder(limits, faults).decode(text)
+        value, members, faults = _parse(text, limits)
     except JSONDecodeError as error:
         _refuse_syntax(role, error, skipped)
     except RecursionError:
         raise DocumentError([_too_deep(role, text, skipped, limits)]) from None
-    levels = _levels(value, limits)
-    problems = [_too_deep(role, text, skipped, limits)] if len(levels) > limits.nesting_depth + 1 else []
-    if faults or _may_hold_bad_strings(content, limits):
-        problems += _faults_in(role, levels, limits)
+    outline = _outline(content)
+    repeats = outline.count(b":") != members
+    too_deep = _is_too_deep(outline, value, limits)
+    if not (repeats or too_deep or faults or _may_hold_bad_strings(content, limits)):
+        return cast(Json, value)
+    if repeats:
+        value = _parse_marking_repeated_names(text, limits)
+    problems = [_too_deep(role, text, skipped, limits)] if too_deep else []
+    problems += _faults_in(role, _levels(value, limits), limits)
     if problems:
         raise DocumentError(problems)
     return cast(Json, value)
@@ -109,14 +115,39 @@ class _RepeatedNames(dict[str, Any]):
     names: tuple[str, ...]
 
 
-def _decoder(limits: Limits, faults: list[object]) -> json.JSONDecoder:
-    """A decoder that leaves faults in the value, and the first MAX_PROBLEMS of them also in `faults`."""
+def _parse(text: str, limits: Limits) -> tuple[Any, int, bool]:
+    """The value, how many members its objects have, and whether it holds faults."""
+    members = 0
 
-    def read_members(pairs: list[tuple[str, Any]]) -> Any:
+    def count_members(found: dict[str, Any]) -> dict[str, Any]:
+        nonlocal members
+        members += len(found)
+        return found
+
+    faults: list[_Fault] = []
+    value = json.JSONDecoder(object_hook=count_members, **_numeral_hooks(limits, faults)).decode(text)
+    return value, members, bool(faults)
+
+
+def _parse_marking_repeated_names(text: str, limits: Limits) -> Any:
+    marked = 0
+
+    def read_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal marked
         members = dict(pairs)
-        if len(members) == len(pairs) or len(faults) >= MAX_PROBLEMS:
+        if len(members) == len(pairs) or marked >= MAX_PROBLEMS:
             return members
-        return keep(_repeated(pairs))
+        marked += 1
+        repeated = _RepeatedNames(pairs)
+        counts = Counter(name for name, _ in pairs)
+        repeated.names = tuple(name for name, count in counts.items() if count > 1)
+        return repeated
+
+    return json.JSONDecoder(object_pairs_hook=read_members, **_numeral_hooks(limits, [])).decode(text)
+
+
+def _numeral_hooks(limits: Limits, faults: list[_Fault]) -> dict[str, Any]:
+    """How numbers are read: exactly, leaving the first MAX_PROBLEMS faults in the value and in `faults`."""
 
     def read_integer(text: str, digits: int = limits.numeral_digits) -> Any:
         if len(text) <= digits and text != "-0":
@@ -143,22 +174,11 @@ def _decoder(limits: Limits, faults: list[object]) -> json.JSONDecoder:
             _Fault("not_a_number", f"{name} is not JSON. Leave the member out, or write null or a number.")
         )
 
-    def keep(fault: Any) -> Any:
+    def keep(fault: _Fault) -> _Fault:
         faults.append(fault)
         return fault
 
-    return json.JSONDecoder(
-        object_pairs_hook=read_members,
-        parse_int=read_integer,
-        parse_float=read_fraction,
-        parse_constant=read_constant,
-    )
-
-
-def _repeated(pairs: list[tuple[str, Any]]) -> _RepeatedNames:
-    members = _RepeatedNames(pairs)
-    members.names = tuple(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
-    return members
+    return {"parse_int": read_integer, "parse_float": read_fraction, "parse_constant": read_constant}
 
 
 def _numeral_fault(text: str, limits: Limits) -> _Fault | None:
@@ -219,9 +239,30 @@ def _place(text: str, position: int, skipped: int) -> str:
     return f"Line {line}, column {column} (byte {skipped + len(before.encode('utf-8'))})"
 
 
+_ESCAPE: Final = re.compile(rb"\\.", re.DOTALL)
+_AS_SQUARE: Final = bytes.maketrans(b"{}", b"[]")
+_NOT_IN_OUTLINE: Final = bytes(set(range(256)) - set(b'[]{}":'))
 _CONTAINERS: Final = frozenset({dict, list, _RepeatedNames})
 _TOKEN: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[][{},:]', re.DOTALL)
 _MAX_TOKENS: Final = 1_000_000  # a place so far into a hostile document is not worth a reader's time
+_ROUNDS: Final = 12  # deeper than any document of ours that holds no free JSON values
+
+
+def _outline(content: bytes) -> bytes:
+    """The brackets of a JSON text, all as square ones, and a colon for each member; strings are left out.
+
+    It tells how deep the value is and how many members it was written with, without walking through it.
+    """
+    marks = _ESCAPE.sub(b"", content).translate(_AS_SQUARE, _NOT_IN_OUTLINE)
+    # What stands behind an odd number of quotes is inside a string; pairs of quotes change nothing about that.
+    return b"".join(marks.replace(b'""', b"").split(b'"')[::2])
+
+
+def _is_too_deep(outline: bytes, value: Any, limits: Limits) -> bool:
+    brackets = outline.replace(b":", b"")
+    for _ in range(min(limits.nesting_depth, _ROUNDS)):  # each takes away the innermost level
+        brackets = brackets.replace(b"[]", b"")
+    return bool(brackets) and len(_levels(value, limits)) > limits.nesting_depth + 1
 
 
 def _levels(root: Any, limits: Limits) -> list[list[Any]]:

@@ -224,6 +224,55 @@ def test_what_was_written_as_json_is_read_again(value):
     assert value_of(encoded(value)) == value
 
 
+tricky_texts = st.sampled_from(
+    ["a", "b", "", ":", '"', "\\", '\\"', '":', "[", "{[", "]}", "é", "\n", '\\":{"', "\u2028"]
+)
+# An object stands as a tuple of (name, value), so that it can be written with a name used twice.
+written_trees = st.recursive(
+    tricky_texts | st.integers(),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.lists(st.tuples(tricky_texts, inner), max_size=3).map(tuple)
+    ),
+    max_leaves=8,
+)
+
+
+def written(tree, colon):
+    if isinstance(tree, tuple):
+        return "{" + ",".join(json.dumps(name) + colon + written(value, colon) for name, value in tree) + "}"
+    if isinstance(tree, list):
+        return "[" + ",".join(written(value, colon) for value in tree) + "]"
+    return json.dumps(tree, ensure_ascii=False)
+
+
+def repeats_a_name(tree):
+    if isinstance(tree, tuple):
+        names = [name for name, _ in tree]
+        return len(set(names)) < len(names) or any(repeats_a_name(value) for _, value in tree)
+    return isinstance(tree, list) and any(map(repeats_a_name, tree))
+
+
+def depth_of(tree):
+    if isinstance(tree, tuple):
+        return 1 + max((depth_of(value) for _, value in tree), default=0)
+    return 1 + max(map(depth_of, tree), default=0) if isinstance(tree, list) else 0
+
+
+@settings(max_examples=300)
+@given(written_trees, st.sampled_from([":", " : ", ":\n", "\t:"]), st.integers(1, 4))
+def test_repeated_names_and_depth_are_seen_whatever_the_strings_hold(tree, colon, limit):
+    content = written(tree, colon).encode()
+    codes = {problem.code for problem in problems_of(lambda: value_of(content, Limits(nesting_depth=limit)))}
+    expected = {"duplicate_member"} if repeats_a_name(tree) else set()
+    if depth_of(tree) <= limit:
+        assert codes == expected
+        assert codes or value_of(content) == json.loads(content)
+    elif expected:
+        assert codes  # the value that lies too deep may be one that a repeated name hides
+    else:
+        assert codes == {"too_deep"}
+
+
 @given(st.binary(max_size=60))
 def test_bytes_are_read_or_refused(content):
     problems_of(lambda: value_of(content))
