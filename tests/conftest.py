@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from django.apps import apps
 from django.conf import settings as django_settings
 from django.db.models.signals import post_migrate
+
+from ethos_review.engine.envelope import write_key
 
 DATABASE_FIXTURES = {
     "db",
@@ -43,9 +43,6 @@ def rows_of_migrations_survive_a_flush() -> None:
 @pytest.fixture(scope="session", autouse=True)
 def signing_key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("keys") / "signing.pem"
-    path.write_bytes(
-        Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    )
-    path.chmod(0o600)
+    write_key(path)
     django_settings.SIGNING_KEY_FILE = str(path)
     return path
