@@ -30,6 +30,7 @@ from ethos_review.engine.policy import Policy, load_policy
 from ethos_review.engine.release import ReviewerDecision, allowed_outcomes, make_release, rationale_required
 from ethos_review.engine.values import MALFORMED, NORMALIZATIONS, classify, relation
 from ethos_review.engine.verdict import ACCUSING, SILENT, VERDICTS
+from ethos_review.reviews.operations import EVENT_OF_OUTCOME
 from ethos_review.reviews.queries import GROUPS, TABS
 from ethos_review.reviews.templatetags.review_words import WORDS, badges
 from ethos_review.reviews.verification import find_differences
@@ -739,6 +740,18 @@ def test_the_operator_reads_about_every_command() -> None:
     for name in DOCS.glob("*.md"):
         mentioned = set(re.findall(r"manage\.py (\w+)", page(name.name)))
         assert mentioned <= set(get_commands()), f"{name.name} names a command that does not exist"
+
+
+def test_the_operator_reads_about_every_event() -> None:
+    recorded = {
+        keyword.value.value
+        for _, module in modules()
+        for call in calls_in(module, {"record_event": 0})
+        for keyword in call.keywords
+        if keyword.arg == "action" and isinstance(keyword.value, ast.Constant)
+    }
+    rows = rows_under(page("operator.md"), "event", "when")
+    assert {code_in(row["event"])[0] for row in rows} == recorded | set(EVENT_OF_OUTCOME.values())
 
 
 def test_the_operator_reads_the_permissions_of_every_role() -> None:
