@@ -68,7 +68,11 @@ def test_a_signature_is_verified_by_the_key_that_made_it_and_no_other(private_ke
     assert verified_by(envelope((signed(private_key), None), payload_type="text/plain"), [key]) == ()
 
 
-@pytest.mark.parametrize("hint", [None, "", "some other key", load_verifier_key(pem(ECDSA)).keyid])
+@pytest.mark.parametrize(
+    "hint",
+    [None, "", "some other key", load_verifier_key(pem(ECDSA)).keyid],
+    ids=["missing", "empty", "of nobody", "of another key"],
+)
 def test_a_key_id_is_only_a_hint(hint):
     key = load_verifier_key(pem(ED25519))
     assert verified_by(envelope((signed(ED25519), hint)), [load_verifier_key(pem(ECDSA)), key]) == (
@@ -96,7 +100,11 @@ def test_what_is_no_signature_verifies_nothing(signature):
     assert verified_by(envelope((signature, None)), keys) == ()
 
 
-@pytest.mark.parametrize("content", [b"", b"not a key", pem(ED25519)[:60], pem(ECDSA)[5:]])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"not a key", pem(ED25519)[:60], pem(ECDSA)[5:]],
+    ids=["empty", "text", "cut off", "without its first line"],
+)
 def test_what_is_no_public_key_is_refused_with_a_next_step(content):
     with pytest.raises(ValueError, match="must be a PEM public key"):
         load_verifier_key(content)
