@@ -8,6 +8,7 @@ from typing import Final
 
 from ethos_review.engine.assessment import read_submission
 from ethos_review.engine.claims import read_claims
+from ethos_review.engine.collector import without_collector
 from ethos_review.engine.contracts import check_against_schema
 from ethos_review.engine.documents import Document, Json, read_document
 from ethos_review.engine.errors import DocumentError, Problem
@@ -62,6 +63,7 @@ def recognise(value: Json) -> str:
     return next((kind for member, kind in _BY_MEMBER if member in value), UNKNOWN)
 
 
+@without_collector
 def describe(
     name: str,
     content: bytes,

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import chain, islice
+from itertools import accumulate, chain, islice
 from json.decoder import JSONDecodeError
 from typing import Any, Final, NoReturn, TypeAlias, cast
 
@@ -54,7 +54,7 @@ def parse_json(role: str, content: bytes, limits: Limits) -> Json:
         raise DocumentError([_too_deep(role, text, skipped, limits)]) from None
     outline = _outline(content)
     repeats = outline.count(b":") != members
-    too_deep = _is_too_deep(outline, value, limits)
+    too_deep = _is_too_deep(outline, limits)
     if not (repeats or too_deep or faults or _may_hold_bad_strings(content, limits)):
         return cast(Json, value)
     if repeats:
@@ -245,7 +245,7 @@ _NOT_IN_OUTLINE: Final = bytes(set(range(256)) - set(b'[]{}":'))
 _CONTAINERS: Final = frozenset({dict, list, _RepeatedNames})
 _TOKEN: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[][{},:]', re.DOTALL)
 _MAX_TOKENS: Final = 1_000_000  # a place so far into a hostile document is not worth a reader's time
-_ROUNDS: Final = 12  # deeper than any document of ours that holds no free JSON values
+_ROUNDS: Final = 12  # quick for documents as they are; a deeper one is measured step by step
 
 
 def _outline(content: bytes) -> bytes:
@@ -258,11 +258,14 @@ def _outline(content: bytes) -> bytes:
     return b"".join(marks.replace(b'""', b"").split(b'"')[::2])
 
 
-def _is_too_deep(outline: bytes, value: Any, limits: Limits) -> bool:
+def _is_too_deep(outline: bytes, limits: Limits) -> bool:
     brackets = outline.replace(b":", b"")
-    for _ in range(min(limits.nesting_depth, _ROUNDS)):  # each takes away the innermost level
+    depth = 0
+    while brackets and depth < _ROUNDS:  # each takes away the innermost level
         brackets = brackets.replace(b"[]", b"")
-    return bool(brackets) and len(_levels(value, limits)) > limits.nesting_depth + 1
+        depth += 1
+    steps = map((92).__sub__, brackets)  # 92 stands between the codes of [ and ]: up one, down one
+    return depth + max(accumulate(steps), default=0) > limits.nesting_depth
 
 
 def _levels(root: Any, limits: Limits) -> list[list[Any]]:
