@@ -144,7 +144,7 @@ def submit_review(*, actor: User, uploads: list[Upload], again: bool = False) ->
     while True:
         if not again and (existing := _submitted_before(actor, uploads[0].role, same_bytes)):
             return Submitted(existing, created=False)
-        latest_copy = same_bytes.aggregate(latest=Max("copy"))["latest"]
+        latest_copy = same_bytes.aggregate(latest=Max("copy"))["latest"] if again else None
         copy = 0 if latest_copy is None else latest_copy + 1
         try:
             with transaction.atomic():
