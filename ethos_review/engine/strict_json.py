@@ -61,6 +61,9 @@ def parse_json(role: str, content: bytes, limits: Limits) -> Json:
         value = _parse_marking_repeated_names(text, limits)
     problems = [_too_deep(role, text, skipped, limits)] if too_deep else []
     problems += _faults_in(role, _levels(value, limits), limits)
+    if repeats and not problems:  # those marked stood in a value that another repeated name has replaced
+        message = "Somewhere, a member name stands more than once in one object. Keep one of them."
+        _refuse(role, "duplicate_member", message)
     if problems:
         raise DocumentError(problems)
     return cast(Json, value)

@@ -205,6 +205,12 @@ def test_of_a_hundred_thousand_problems_fifty_are_listed(entry):
     assert len(refused(b"[" + b",".join([entry] * 100_000) + b"]")) == 50
 
 
+@pytest.mark.parametrize("hidden", [b'{"b":1,"b":2}', b"NaN", b"1e99999"])
+def test_faults_in_a_value_that_a_repeated_name_replaces_hide_nothing(hidden):
+    content = b'{"a": [' + b",".join([hidden] * 60) + b'], "a": 1}'
+    assert [code for _, code, _ in refused(content)] == ["duplicate_member"]
+
+
 @pytest.mark.parametrize("tail", [b"NaN", b'"\\u0000"', b'[{"a":1,"a":2}]'])
 def test_a_fault_is_found_behind_much_that_is_sound(tail):
     ((pointer, _, _),) = refused(b"[" + b'{"a":["b"]},' * 100_000 + tail + b"]")
