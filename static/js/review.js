@@ -15,6 +15,12 @@
     503: "The database does not answer. Nothing was changed and your text is still here. Try again in a moment.",
   };
   const announce = (text) => { find("#announcement").textContent = text; };
+  // A status is seen and heard; it need not stay. A notice of a failure stays until the next request.
+  let fading = 0;
+  new MutationObserver(() => {
+    clearTimeout(fading);
+    fading = setTimeout(() => announce(""), 12_000);
+  }).observe(find("#announcement"), { childList: true });
   const giveNotice = (text) => { find("#notice").textContent = text; };
 
   // Drafts: no typed word is lost ------------------------------------------------------------------------------------

@@ -21,7 +21,8 @@ RATIONALE = "It concludes more than the offer says."
 
 
 def keep(page: Page, name: str) -> None:
-    page.screenshot(path=SCREENSHOTS / f"main-flow-{name}.png", full_page=True)
+    scripted = "" if page.evaluate("'htmx' in window") else "-without-javascript"
+    page.screenshot(path=SCREENSHOTS / f"main-flow{scripted}-{name}.png", full_page=True)
 
 
 def sign_in(page: Page, name: str) -> None:

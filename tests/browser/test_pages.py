@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, Response
+from playwright.sync_api import Page, Response, expect
 
+from ethos_review.reviews import operations
 from tests.browser.conftest import Visit
 from tests.browser.pages import PAGES, SCREENSHOTS
-from tests.web.world import World
+from tests.web.world import World, decide
 
 SIZES = {"wide": 1400, "narrow": 320}  # CSS pixels; 320 is also a 1280 pixel wide window at 400 % zoom
 HEAVIEST = 150_000  # bytes of one page, uncached (spec 6.4)
@@ -44,3 +47,80 @@ def test_a_page_weighs_little(visit: Visit, world: World, name: str) -> None:
     page.on("response", weigh)
     page.goto(PAGES[name].path(world), wait_until="networkidle")
     assert 0 < sum(bodies) <= HEAVIEST
+
+
+def fill_uploads(page: Page, folder: str, **replaced: Path) -> None:
+    for upload in operations.sample_uploads(operations.SAMPLE / folder):
+        path = replaced.get(upload.role, operations.SAMPLE / folder / upload.name)
+        page.set_input_files(f"#{upload.role}", path)
+
+
+def both_schemes(page: Page, name: str) -> None:
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.screenshot(path=SCREENSHOTS / f"{name}-{scheme}-wide.png", full_page=True)
+        assert violations(page) == "", scheme
+
+
+def test_checking_only_shows_the_decision_below_the_chosen_files(visit: Visit, world: World) -> None:
+    page = visit("/upload/", world.submitter)
+    fill_uploads(page, "02-pump-maintenance")
+    page.get_by_role("button", name="Check only").click()
+    expect(page.get_by_role("heading", name="Accepted; nothing was stored")).to_be_visible()
+    expect(page.locator("#upload-result")).to_be_focused()
+    both_schemes(page, "upload-checked")
+
+
+def test_problems_of_an_upload_are_listed_below_the_chosen_files(
+    visit: Visit, world: World, tmp_path: Path
+) -> None:
+    claims = (operations.SAMPLE / "02-pump-maintenance" / "claims.json").read_text("utf-8")
+    bad = tmp_path / "claims.json"
+    bad.write_text(claims.replace('"claim_type"', '"claimtype"'), "utf-8")
+    page = visit("/upload/", world.submitter)
+    fill_uploads(page, "02-pump-maintenance", claims=bad)
+    page.get_by_role("button", name="Submit for review").click()
+    expect(page.get_by_text("Did you mean claim_type?").first).to_be_visible()
+    expect(page.locator("#announcement")).to_contain_text("Nothing was stored.")
+    both_schemes(page, "upload-refused")
+
+
+def test_a_good_upload_leads_to_its_review(visit: Visit, world: World) -> None:
+    page = visit("/upload/", world.submitter)
+    fill_uploads(page, "02-pump-maintenance")
+    page.get_by_role("button", name="Submit for review").click()
+    expect(page.get_by_text("These bytes were submitted before")).to_be_visible()
+    assert world.page("02-pump-maintenance") in page.url
+
+
+def test_a_lost_race_is_accessible(visit: Visit, world: World) -> None:
+    page = visit(f"{world.page('10-lift-offer')}?claim=6", world.reviewer)
+    decide(
+        world.colleague, world.reviews["10-lift-offer"], 6, "block", "The tender says nothing of 24 months."
+    )
+    page.locator("#claim-6-rationale").fill("I compared it with the tender.")
+    page.locator("#claim-6 [value=approve]").click()
+    expect(page.locator("#claim-6-obstacle")).to_be_focused()
+    both_schemes(page, "review-conflict")
+
+
+def test_a_missing_rationale_is_accessible(visit: Visit, world: World) -> None:
+    page = visit(f"{world.page('10-lift-offer')}?claim=6", world.reviewer)
+    page.locator("#claim-6 [value=block]").click()
+    expect(page.locator("#claim-6-rationale")).to_be_focused()
+    both_schemes(page, "review-rationale-missing")
+
+
+def test_the_list_of_shortcuts_is_accessible(visit: Visit, world: World) -> None:
+    page = visit("/", world.reviewer)
+    page.keyboard.press("?")
+    expect(page.get_by_role("heading", name="Keyboard shortcuts")).to_be_visible()
+    both_schemes(page, "shortcuts")
+
+
+def test_a_button_one_may_not_use_is_focusable_and_says_why(visit: Visit, world: World) -> None:
+    page = visit(world.page("10-lift-offer"), world.reviewer)
+    page.locator("#seal").focus()
+    expect(page.locator("#seal")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#announcement")).to_have_text("2 claims are still undecided.")

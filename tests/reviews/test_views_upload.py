@@ -94,7 +94,7 @@ def test_a_problem_is_told_with_its_place_and_nothing_is_stored(
 
 def test_under_htmx_only_the_result_is_answered(submitter: Client) -> None:
     response = upload(submitter, files_of(PUMP), action="check", headers=HTMX)
-    assertTemplateUsed(response, "reviews/_upload_result.html")
+    assertTemplateUsed(response, "reviews/_upload_answer.html")
     assertTemplateNotUsed(response, "base.html")
 
 

@@ -52,9 +52,8 @@ def attempt(act: Callable[[], object]) -> Obstacle | None:
 
 
 def _decided_first(current: ReviewerDecision | None) -> Obstacle:
-    message = "A colleague decided this claim first. Your decision was not recorded; your text is still here."
     if current is None:
-        message = (
-            "A colleague undid the decision on this claim. Yours was not recorded; your text is still here."
-        )
-    return Obstacle("superseded", 409, message, current=current)
+        message = "A colleague undid the decision on this claim. Yours was not recorded; your text is kept."
+        return Obstacle("superseded", 409, message, "Decide anew if you still think so.")
+    message = "A colleague decided this claim first. Your decision was not recorded; your text is kept."
+    return Obstacle("superseded", 409, message, "Leave it as it is, or undo it and decide anew.", current)

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from ethos_review.engine.errors import DocumentError
 from ethos_review.reviews import operations
 from ethos_review.reviews.forms import UploadForm
-from ethos_review.web.htmx import Request, lead_to, wants_fragment
+from ethos_review.web.htmx import Request, lead_to, tell_script, wants_fragment
 from ethos_review.web.permissions import permission_required
 
 
@@ -38,8 +38,10 @@ def upload(request: Request) -> HttpResponseBase:
 
 
 def _answer(request: Request, context: dict[str, object], status: int = 200) -> HttpResponse:
-    template = "reviews/_upload_result.html" if wants_fragment(request) else "reviews/upload.html"
-    return render(request, template, context, status=status)
+    if not wants_fragment(request):
+        return render(request, "reviews/upload.html", context, status=status)
+    response = render(request, "reviews/_upload_answer.html", context, status=status)
+    return tell_script(response, focus="upload-result")
 
 
 @permission_required("reviews.submit_review")

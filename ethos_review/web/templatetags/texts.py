@@ -48,6 +48,19 @@ def clipped(text: str, length: int) -> SafeString:
 
 
 @register.filter
+def sentence(text: str) -> SafeString:
+    """Shown, with what stands in backticks as code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return shown(text)
+    return format_html_join(
+        "",
+        "{}",
+        ((format_html("<code>{}</code>", shown(p)) if i % 2 else shown(p),) for i, p in enumerate(parts)),
+    )
+
+
+@register.filter
 def plain(number: int) -> SafeString:
     """A number for ids and addresses: never grouped or localised."""
     return mark_safe(str(int(number)))  # noqa: S308 - digits
