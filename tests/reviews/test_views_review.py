@@ -282,6 +282,7 @@ def test_who_comes_second_sees_who_was_first_and_keeps_the_typed_text(
     assert "A colleague decided this claim first." in told
     assert "Blocked by reviewer2" in told
     assert "Not in the source." in told
+    assert f"{world.page(LIFT)}?claim=6#claim-6" in response.content.decode()
     assert text_of(response, "claim-6-typed") == "I compared <both> passages."
 
 
@@ -418,3 +419,19 @@ def test_deciding_needs_a_post(reviewer: Client, world: World, name: str) -> Non
 @pytest.mark.parametrize("name", ["decide_claim", "undo_decision"])
 def test_a_claim_that_is_not_there_takes_no_decision(reviewer: Client, world: World, name: str) -> None:
     assert post(reviewer, world, name, 99, form_of(world, 6, "approve") | {"based_on": 1}).status_code == 404
+
+
+# An answer without claims ----------------------------------------------------------------------------------------
+
+
+def test_an_answer_without_claims_releases_nothing_and_says_so(client: Client) -> None:
+    submitter, reviewer = make_person(SUBMITTER), make_person(REVIEWER)
+    report, claims = operations.sample_uploads(operations.SAMPLE / "02-pump-maintenance")[:2]
+    content = json.dumps({"question": "What happened?", "claims": []}).encode()
+    uploads = [report, operations.Upload(claims.role, claims.name, claims.media_type, content)]
+    review_id = operations.submit_review(actor=submitter, uploads=uploads).review.review_id
+    client.force_login(reviewer)
+    response = client.get(reverse("review", args=[review_id]))
+    assertContains(response, "The claims document holds no claims, so nothing can be released.")
+    assert "The sources do not support an answer." in text_of(response, "answer-preview")
+    assert "Cannot answer from the sources" in text_of(response, "review-status")

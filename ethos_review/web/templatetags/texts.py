@@ -42,6 +42,12 @@ def _as_html(segment: Segment) -> SafeString:
 
 
 @register.filter
+def bare(text: str, length: int = 80) -> str:
+    """For titles and attributes, which hold no markup: the beginning, with code points for what is invisible."""
+    return Truncator("".join(segment.label or segment.text for segment in find_hidden(text))).chars(length)
+
+
+@register.filter
 def clipped(text: str, length: int) -> SafeString:
     """Shown, but no more than the beginning of a long text."""
     return shown(text if len(text) <= length else f"{text[:length].rstrip()}…")
