@@ -25,7 +25,7 @@ from ethos_review.engine.envelope import (
     unverified_payload,
 )
 from ethos_review.engine.errors import DocumentError, Problem
-from ethos_review.engine.explain import explain
+from ethos_review.engine.explain import explain, grounding_wording
 from ethos_review.engine.policy import DEFAULT_POLICY, Policy, load_policy
 from ethos_review.engine.recognition import describe
 from ethos_review.engine.statement import (
@@ -323,13 +323,13 @@ def _print_release(opened: OpenedRelease, checked: int, unseen: Sequence[str]) -
     texts = {claim["id"]: claim["text"] for claim in predicate["contract_decision"]["claims"]}
     reviewed = set(release["reviewed_synthesis_claim_ids"])
     policy = predicate["policy"]
-    grounding = predicate["contract_decision"]["grounding"]["proof_status"].replace("_", " ")
+    proof_status = predicate["contract_decision"]["grounding"]["proof_status"]
     lines = [
         f"Valid: signed by key {', '.join(opened.key_ids)}",
         f"Sealed {predicate['sealed_at']} by {sealed_by['name']} ({sealed_by['id']})",
         f"Review {predicate['review_id']}, policy {policy['name']} {policy['version']}",
         f"Question: {predicate['question']}",
-        f"Ethos verified citation grounding. Proof status: {grounding}.",
+        f"{grounding_wording(proof_status)} Proof status: {proof_status.replace('_', ' ')}.",
         f"Answer relevance: {release['relevance']}. Answer status: {release['answer_status']}.",
         f"Released claims: {len(release['released_claim_ids'])}",
         *(

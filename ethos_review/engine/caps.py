@@ -26,7 +26,7 @@ def find_caps(claim: ContractClaim, judged: Sequence[JudgedValue]) -> tuple[str,
         caps.append("contradicted_by_reading")
     if verdicts - ACCUSING:
         caps.append("unsettled_by_readings")
-    if claim.citation_grounded and not claim.check_ids:
+    if not claim.check_ids:
         caps.append("no_check_behind_grounding")
     return tuple(caps)
 

@@ -97,6 +97,13 @@ def explain(claim: ClaimAssessment) -> tuple[Rule, ...]:
     )
 
 
+def grounding_wording(proof_status: str) -> str:
+    """What may be said about grounding, and no more (spec 01, law 2)."""
+    if proof_status == "unverified":
+        return "Ethos did not verify citation grounding."
+    return "Ethos verified citation grounding."
+
+
 def why(claim: ClaimAssessment) -> str:
     """Why the claim is where it is, in a sentence or two: the gravest reason first."""
     if claim.action == "show_final":
@@ -120,6 +127,8 @@ def why(claim: ClaimAssessment) -> str:
 
 def _why_blocked(claim: ClaimAssessment) -> str:
     reason = claim.contract.release_reason
+    if reason == "grounded_but_irrelevant" and not claim.checks:
+        return "The application states that it is grounded, and that it does not answer the question."
     if reason == "grounded_but_irrelevant":
         return "It stands in the source, but it does not answer the question."
     if reason == "unsupported_claim":

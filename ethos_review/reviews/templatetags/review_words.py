@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from ethos_review.engine.assessment import ClaimAssessment
 from ethos_review.engine.documents import Json
-from ethos_review.engine.explain import why
+from ethos_review.engine.explain import grounding_wording, why
 from ethos_review.engine.report import Check, Citation, Report
 from ethos_review.engine.values import json_text as engine_json_text
 from ethos_review.engine.verdict import ComparedReading, JudgedValue
@@ -102,7 +102,7 @@ WORDS = {
     "disclosure": {
         "partial_answer": "This answer is partial: other claims were withheld or are still under review.",
         "reviewed_synthesis": "Passages marked as reviewed synthesis were released by a reviewer.",
-        "withheld_by_readings": "Claims were withheld because of what tools read during the run.",
+        "withheld_by_readings": "What tools read during the run kept at least one claim from being shown at once.",
         "withheld_by_reviewer": "Claims were withheld by a reviewer.",
         "no_support_in_sources": "The sources do not support an answer.",
         "proof:capability_limited": "The sources could not be checked in every respect.",
@@ -192,6 +192,9 @@ def _texts(claim: ClaimAssessment) -> list[str]:
     for judged in claim.judged:
         texts += [engine_json_text(reading.value) for _, reading in judged.fact.rows[:MOST_READINGS]]
     return texts
+
+
+register.filter("grounding_wording", grounding_wording)
 
 
 @register.filter
