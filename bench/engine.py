@@ -18,6 +18,7 @@ from ethos_review.engine.report import summarise_proof
 SIZES = (10, 100, 1_000, 9_999)
 BARS = {10: 1, 100: 1, 1_000: 3, 9_999: 100}  # at least so many times as fast as ethos-pdf
 PATH_BAR = 4  # at most so many times json.loads
+TURN = 0.1  # seconds
 GROWTH_BAR = 12  # at most so many times the time for ten times the claims
 GROWTH_SIZES = (100, 1_000, 10_000, 100_000)
 LARGE_POLICY = Policy(limits=Limits(document_bytes=100_000_000))
@@ -113,19 +114,24 @@ def received(contents: dict[str, bytes]) -> list[Received]:
 
 
 def milliseconds(*functions: Callable[[], object], seconds: float = 1.0) -> list[float]:
-    """The best of at least five runs of each, in turns, so that a busy machine slows them alike.
+    """The best run of each. They take turns of equal length, so that a busy machine slows them alike.
 
     What a function returns is thrown away after its time was taken.
     """
     best = [float("inf")] * len(functions)
-    runs, end = 0, time.perf_counter() + seconds
-    while runs < 5 or time.perf_counter() < end:
-        runs += 1
+    turns, end = 0, time.perf_counter() + seconds
+    while turns < 3 or time.perf_counter() < end:
+        turns += 1
         for position, function in enumerate(functions):
-            start = time.perf_counter()
-            result = function()
-            best[position] = min(best[position], (time.perf_counter() - start) * 1000)
-            del result
+            turn_ends = time.perf_counter() + TURN
+            while True:
+                start = time.perf_counter()
+                result = function()
+                stop = time.perf_counter()
+                del result
+                best[position] = min(best[position], (stop - start) * 1000)
+                if stop > turn_ends:
+                    break
     return best
 
 

@@ -285,7 +285,7 @@ def shown_digest(claim: ClaimAssessment, policy: Policy) -> str:
     """
     shown = {
         "claim": _claim_text(claim.claim),
-        "contract": claim.contract.value,
+        "contract": claim.contract.to_json(),
         "checks": [json_text(check.value) for check in claim.checks],
         "fingerprint_stale": claim.fingerprint_stale,
         "verdicts": [

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Final, TypeAlias, cast
+from typing import Final, NotRequired, TypedDict, cast
 
 from ethos_review.engine.claims import AnswerClaims, Claim
 from ethos_review.engine.collector import without_collector
 from ethos_review.engine.documents import Json
 from ethos_review.engine.errors import MAX_PROBLEMS, DocumentError, Problem, quoted
+from ethos_review.engine.frozen import quick_constructor
 from ethos_review.engine.report import ProofSummary, Report
 
 ARTIFACT_TYPE: Final = "ethos.app_answer_release_decision.v1"
@@ -18,50 +19,77 @@ CONTRACT_VERSIONS: Final = ("1.0.0", "1.1.0")
 RELEVANT: Final = ("direct_answer", "supports_answer")
 
 
+class ContractClaimJson(TypedDict):
+    """One claim of the decision in JSON."""
+
+    id: str
+    text: str
+    citation_grounded: bool
+    question_relevance: str
+    claim_type: NotRequired[str]  # not for a legacy `unsupported` type under 1.1.0
+    claim_support: NotRequired[str]  # 1.1.0 only
+    release_action: str  # show_final | needs_review | block
+    release_reason: str
+    check_ids: NotRequired[list[str]]
+
+
 @dataclass(frozen=True, slots=True)
 class ContractClaim:
-    """One claim of the decision: a view of the JSON object that it is there."""
+    """One claim of the decision: the claim, and the row of the contract's table that fits it."""
 
-    value: dict[str, Json]
+    claim: Claim
+    row: ContractClaimJson  # without id, text and check ids; shared by many claims and never changed
 
     @property
     def id(self) -> str:
-        return cast(str, self.value["id"])
+        return self.claim.id
 
     @property
     def text(self) -> str:
-        return cast(str, self.value["text"])
+        return self.claim.text
 
     @property
     def check_ids(self) -> tuple[str, ...]:
-        return tuple(cast("list[str]", self.value.get("check_ids", ())))
+        return self.claim.check_ids
 
     @property
     def citation_grounded(self) -> bool:
-        return cast(bool, self.value["citation_grounded"])
+        return self.row["citation_grounded"]
 
     @property
     def question_relevance(self) -> str:
-        return cast(str, self.value["question_relevance"])
+        return self.row["question_relevance"]
 
     @property
     def claim_type(self) -> str | None:
         """None for a legacy `unsupported` type under 1.1.0."""
-        return cast("str | None", self.value.get("claim_type"))
+        return self.row.get("claim_type")
 
     @property
     def claim_support(self) -> str | None:
         """None under 1.0.0."""
-        return cast("str | None", self.value.get("claim_support"))
+        return self.row.get("claim_support")
 
     @property
     def release_action(self) -> str:
         """`show_final`, `needs_review` or `block`."""
-        return cast(str, self.value["release_action"])
+        return self.row["release_action"]
 
     @property
     def release_reason(self) -> str:
-        return cast(str, self.value["release_reason"])
+        return self.row["release_reason"]
+
+    def to_json(self) -> ContractClaimJson:
+        claim = self.claim
+        value = self.row.copy()
+        value["id"] = claim.id
+        value["text"] = claim.text
+        if claim.check_ids:
+            value["check_ids"] = list(claim.check_ids)
+        return value
+
+
+_make_contract_claim: Final = quick_constructor(ContractClaim)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +107,7 @@ class ContractDecision:
         """The `ethos.app_answer_release_decision.v1` envelope (spec 2.6)."""
         ids: dict[str, list[Json]] = {"show_final": [], "needs_review": [], "block": []}
         for claim in self.claims:
-            ids[cast(str, claim.value["release_action"])].append(claim.value["id"])
+            ids[claim.row["release_action"]].append(claim.claim.id)
         decision: dict[str, Json] = {
             "artifact_type": ARTIFACT_TYPE,
             "schema_version": self.schema_version,
@@ -93,7 +121,7 @@ class ContractDecision:
                 "proof_limitations": list(self.proof.proof_limitations),
             },
             "app_status": self.app_status,
-            "claims": [claim.value for claim in self.claims],
+            "claims": cast("list[Json]", [claim.to_json() for claim in self.claims]),
             "final_answer_claim_ids": ids["show_final"],
             "review_claim_ids": ids["needs_review"],
             "blocked_claim_ids": ids["block"],
@@ -128,15 +156,10 @@ def decide_contract(
             problems += _grounding_problems(position, claim, reusable, known)
         else:
             row = decide_row(grounded, claim.question_relevance, claim.claim_type, claim.claim_support)
-            if isinstance(row, str):
-                problems.append(_label_problem(position, claim, row))
-            else:
-                value = row.copy()
-                value["id"] = claim.id
-                value["text"] = claim.text
-                if claim.check_ids:
-                    value["check_ids"] = list(claim.check_ids)
-                claims.append(ContractClaim(value))
+            if not isinstance(row, str):
+                claims.append(_make_contract_claim(claim, row))
+                continue
+            problems.append(_label_problem(position, claim, row))
         if len(problems) >= MAX_PROBLEMS:
             break
     if problems:
@@ -196,11 +219,10 @@ def _grounding_problems(
     ]
 
 
-_Row: TypeAlias = dict[str, Json]  # a decided claim but for its texts and check ids; never changed
-
-
 @cache
-def _decide_1_0_0(grounded: bool, relevance: str, claim_type: str, support: str | None) -> _Row | str:
+def _decide_1_0_0(
+    grounded: bool, relevance: str, claim_type: str, support: str | None
+) -> ContractClaimJson | str:
     """The row of the contract's table that fits a claim, or the code of its refusal (spec 3.2)."""
     if support is not None:
         return "contract_version_conflict"
@@ -217,7 +239,9 @@ def _decide_1_0_0(grounded: bool, relevance: str, claim_type: str, support: str 
 
 
 @cache
-def _decide_1_1_0(grounded: bool, relevance: str, claim_type: str, support: str | None) -> _Row | str:
+def _decide_1_1_0(
+    grounded: bool, relevance: str, claim_type: str, support: str | None
+) -> ContractClaimJson | str:
     """The row of the contract's table that fits a claim, or the code of its refusal (spec 3.2)."""
     if claim_type == "unsupported":
         if support == "supported":
@@ -242,8 +266,10 @@ def _decide_1_1_0(grounded: bool, relevance: str, claim_type: str, support: str 
     return _row(grounded, relevance, labels, "needs_review", "supported_synthesis_needs_review")
 
 
-def _row(grounded: bool, relevance: str, labels: dict[str, str], action: str, reason: str) -> _Row:
-    return {
+def _row(
+    grounded: bool, relevance: str, labels: dict[str, str], action: str, reason: str
+) -> ContractClaimJson:
+    row = {
         "id": "",
         "text": "",
         "citation_grounded": grounded,
@@ -252,6 +278,7 @@ def _row(grounded: bool, relevance: str, labels: dict[str, str], action: str, re
         "release_action": action,
         "release_reason": reason,
     }
+    return cast(ContractClaimJson, row)
 
 
 def _label_problem(position: int, claim: Claim, code: str) -> Problem:
@@ -276,7 +303,7 @@ def _label_problem(position: int, claim: Claim, code: str) -> Problem:
 
 
 def _app_status(claims: Sequence[ContractClaim]) -> str:
-    reasons = {claim.value["release_reason"] for claim in claims}
+    reasons = {claim.row["release_reason"] for claim in claims}
     if "certified" in reasons:
         return "certified" if reasons == {"certified"} else "partial_certified"
     for reason, status in _STATUS_BY_REASON:

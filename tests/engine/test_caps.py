@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 from ethos_review.engine.caps import ACTIONS, LOWERS_TO, find_caps, lowest_action
 from ethos_review.engine.decision import ContractClaim
 from ethos_review.engine.verdict import VERDICTS, Fact, JudgedValue
-from tests.engine.strategies import delivered
+from tests.engine.strategies import claim, delivered
 
 
 def contract_claim(*check_ids, grounded=True):
-    value = {"id": "a", "citation_grounded": grounded}
-    return ContractClaim({**value, "check_ids": list(check_ids)} if check_ids else value)
+    return ContractClaim(claim("a", *check_ids), {"citation_grounded": grounded})
 
 
 def judged(*verdicts):
@@ -42,8 +41,8 @@ def test_each_verdict_gives_its_cap(verdict, caps):
 
 
 def test_every_cap_that_applies_is_recorded_in_order():
-    claim = contract_claim()
-    assert find_caps(claim, judged("agrees", "disputed", "contradicts", "disputed")) == tuple(LOWERS_TO)
+    stated = contract_claim()
+    assert find_caps(stated, judged("agrees", "disputed", "contradicts", "disputed")) == tuple(LOWERS_TO)
 
 
 def test_caps_are_recorded_also_when_the_action_was_already_as_low():
@@ -53,15 +52,15 @@ def test_caps_are_recorded_also_when_the_action_was_already_as_low():
 
 
 @pytest.mark.parametrize(
-    ("claim", "caps"),
+    ("contract", "caps"),
     [
         (contract_claim(), ("no_check_behind_grounding",)),
         (contract_claim("v0001"), ()),
-        (contract_claim(grounded=False), ()),
+        (contract_claim(grounded=False), ("no_check_behind_grounding",)),
     ],
 )
-def test_grounding_that_is_only_stated_is_capped(claim, caps):
-    assert find_caps(claim, []) == caps
+def test_grounding_that_is_only_stated_is_capped(contract, caps):
+    assert find_caps(contract, []) == caps
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ def test_the_legacy_type_unsupported_becomes_a_support_label_under_1_1_0(stated,
     decided = decide(legacy, other).claims[0]
     assert (decided.claim_type, decided.claim_support) == (None, support)
     assert (decided.release_action, decided.release_reason) == ("block", reason)
-    assert "claim_type" not in decided.value
+    assert "claim_type" not in decided.to_json()
 
 
 def test_one_support_label_chooses_contract_1_1_0_and_the_others_count_as_not_evaluated():
