@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
@@ -172,9 +174,7 @@ def decide_claim(
     """
     _require(actor, "reviews.decide_claim", "Your role does not let you decide claims.")
     rationale = _cleaned(rationale)
-    bring_up_to_date(review_id=review_id, among=visible_to(actor))
-    with transaction.atomic():
-        review, policy = _lock(visible_to(actor), review_id)
+    with _review_to_change(actor, review_id) as (review, policy):
         claim, latest = _claim_with_latest(review, position)
         repeated = _repeated(actor, claim, latest, based_on)
         if repeated and (repeated.outcome, repeated.rationale, repeated.shown_sha256) == (
@@ -205,9 +205,7 @@ def undo_decision(*, actor: User, review_id: UUID, position: int, based_on: int)
     Raises NotAllowed, Refused, Superseded, Stale, Review.DoesNotExist, Claim.DoesNotExist.
     """
     _require(actor, "reviews.decide_claim", "Your role does not let you decide claims.")
-    bring_up_to_date(review_id=review_id, among=visible_to(actor))
-    with transaction.atomic():
-        review, policy = _lock(visible_to(actor), review_id)
+    with _review_to_change(actor, review_id) as (review, policy):
         claim, latest = _claim_with_latest(review, position)
         repeated = _repeated(actor, claim, latest, based_on)
         if repeated and repeated.outcome == ReviewerDecision.Outcome.UNDO:
@@ -231,10 +229,7 @@ def seal_review(*, actor: User, review_id: UUID, based_on: int | None = None) ->
     its release when the same person asks twice. Raises NotAllowed, Refused, Stale, Review.DoesNotExist.
     """
     _require(actor, "reviews.seal_review", "Your role does not let you seal reviews.")
-    if bring_up_to_date(review_id=review_id, among=visible_to(actor)):
-        raise Stale
-    with transaction.atomic():
-        review, policy = _lock(visible_to(actor), review_id)
+    with _review_to_change(actor, review_id) as (review, policy):
         release = Release.objects.filter(review=review).first()
         if release and release.sealed_by_id == actor.pk:
             return release
@@ -471,6 +466,22 @@ def _open_status(undecided_count: int) -> str:
     return Review.Status.NEEDS_REVIEW if undecided_count else Review.Status.READY_TO_SEAL
 
 
+@contextmanager
+def _review_to_change(actor: User, review_id: UUID) -> Iterator[tuple[Review, Policy]]:
+    """One transaction on a review that nobody else changes meanwhile, with the policy it is decided under.
+
+    Where another policy came into force, that is written first, and the person is told to look again: Stale.
+    """
+    reviews = visible_to(actor)
+    with transaction.atomic():
+        review, policy = _lock(reviews, review_id)
+        if _is_settled(review, current_policy()):
+            yield review, policy
+            return
+    bring_up_to_date(review_id=review_id, among=reviews)
+    raise Stale
+
+
 def _lock(among: QuerySet[Review], review_id: UUID) -> tuple[Review, Policy]:
     """The review, held until the transaction ends, and the policy it is decided under."""
     review = among.select_for_update(of=("self",)).select_related("policy").get(review_id=review_id)
@@ -492,8 +503,6 @@ def _refuse_closed(actor: User, review: Review, policy: Policy, own: str) -> Non
         at = release.sealed_at.astimezone(UTC)
         message = f"{release.sealed_by_name} sealed this review on {at:%Y-%m-%d at %H:%M} UTC; it is final."
         raise Refused("sealed", message)
-    if not _is_settled(review, current_policy()):
-        raise Stale
 
 
 def _claim_with_latest(review: Review, position: int) -> tuple[Claim, ReviewerDecision | None]:

@@ -82,7 +82,7 @@ class OpenCard:
 
 @dataclass(frozen=True, slots=True)
 class ReviewPage:
-    review: Review  # submitter, policy, documents (without content) and release joined
+    review: Review  # submitter, policy, documents (without content) and release (without envelope) joined
     assessment: Assessment
     groups: tuple[tuple[str, str, tuple[Card, ...]], ...]  # (key, label, cards): needs_review, final, blocked
     preview: EngineRelease  # what would be released if sealed now
@@ -131,7 +131,8 @@ def review_page(user: User, review_id: UUID, *, opened: int | None = None, after
     """
     review = (
         visible_to(user)
-        .select_related("submitter", "policy", "supersedes", "release__signing_key")
+        .select_related("submitter", "policy", "supersedes", "release")
+        .defer("release__envelope")
         .prefetch_related(_documents())
         .get(review_id=review_id)
     )

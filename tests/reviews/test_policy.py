@@ -324,6 +324,8 @@ class TestChange:
         operations.decide_claim(actor=reviewer, review_id=review.review_id, **form)  # type: ignore[arg-type]
         put_in_force()
 
+        with pytest.raises(Stale):
+            operations.decide_claim(actor=reviewer, review_id=review.review_id, **form)  # type: ignore[arg-type]
         with pytest.raises(operations.Superseded):
             operations.decide_claim(actor=reviewer, review_id=review.review_id, **form)  # type: ignore[arg-type]
 
