@@ -147,13 +147,13 @@ def decide_contract(
         raise ValueError(f"unknown contract version {contract_version!r}")
     decide_row = _decide_1_0_0 if contract_version == "1.0.0" else _decide_1_1_0
     reusable = frozenset(proof.reusable_grounded_check_ids)
-    known = reusable.union(proof.needs_review_check_ids)
+    others = frozenset(proof.needs_review_check_ids)
     problems: list[Problem] = []
     claims: list[ContractClaim] = []
     for position, claim in enumerate(answer.claims):
-        grounded = _grounded(claim, reusable, known)
+        grounded = _grounded(claim, reusable, others)
         if grounded is None:
-            problems += _grounding_problems(position, claim, reusable, known)
+            problems += _grounding_problems(position, claim, reusable, others)
         else:
             row = decide_row(grounded, claim.question_relevance, claim.claim_type, claim.claim_support)
             if not isinstance(row, str):
@@ -175,18 +175,29 @@ def decide_contract(
     )
 
 
-def _grounded(claim: Claim, reusable: frozenset[str], known: frozenset[str]) -> bool | None:
+def _grounded(claim: Claim, reusable: frozenset[str], others: frozenset[str]) -> bool | None:
     """None where `_grounding_problems` says why the claim is refused."""
     if not claim.check_ids:
         return claim.citation_grounded
     computed = reusable.issuperset(claim.check_ids)
     if claim.citation_grounded is not None and claim.citation_grounded != computed:
         return None
-    return computed if computed or known.issuperset(claim.check_ids) else None
+    return None if not computed and _unknown_check_ids(claim, reusable, others) else computed
+
+
+def _unknown_check_ids(
+    claim: Claim, reusable: frozenset[str], others: frozenset[str]
+) -> list[tuple[int, str]]:
+    """Position and id of each check that the claim cites and the report does not have."""
+    return [
+        (index, check_id)
+        for index, check_id in enumerate(claim.check_ids)
+        if check_id not in reusable and check_id not in others
+    ]
 
 
 def _grounding_problems(
-    position: int, claim: Claim, reusable: frozenset[str], known: frozenset[str]
+    position: int, claim: Claim, reusable: frozenset[str], others: frozenset[str]
 ) -> list[Problem]:
     if not claim.check_ids:
         return [
@@ -197,7 +208,8 @@ def _grounding_problems(
                 "Add `check_ids`, or `citation_grounded`.",
             )
         ]
-    if not known.issuperset(claim.check_ids):
+    unknown = _unknown_check_ids(claim, reusable, others)
+    if unknown:
         return [
             _problem(
                 f"/{position}/check_ids/{index}",
@@ -205,8 +217,7 @@ def _grounding_problems(
                 f"Claim {quoted(claim.id)} cites check {quoted(check_id)}, which the report does not have. "
                 "Cite a check of this report, or send the report that has it.",
             )
-            for index, check_id in enumerate(claim.check_ids)
-            if check_id not in known
+            for index, check_id in unknown
         ]
     computed = reusable.issuperset(claim.check_ids)
     return [
