@@ -47,7 +47,7 @@ def derive(documents: Iterable[Document], policy: Policy, verifier_keys: tuple[b
 
 def kept_documents(review: Review) -> list[Document]:
     """With their bytes, in the order they were stored. Raises KeptBytesChanged."""
-    documents = list(Document.objects.filter(review=review).order_by("id"))
+    documents = list(Document.objects.with_content().filter(review=review))
     for document in documents:
         if hashlib.sha256(bytes(document.content)).hexdigest() != document.sha256:
             raise _changed(f"The kept document {document.name} is not what was received.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
@@ -10,7 +11,7 @@ from django.db.models import CheckConstraint, F, Q, UniqueConstraint
 from django.db.models.functions import Length
 from django.db.models.lookups import Exact
 
-from ethos_review.audit.models import DIGEST_LENGTH, AppendOnlyModel, digest_check
+from ethos_review.audit.models import DIGEST_LENGTH, AppendOnlyModel, AppendOnlyQuerySet, digest_check
 
 ACTIONS = ("show_final", "needs_review", "block")
 
@@ -115,6 +116,16 @@ class Review(models.Model):
         return self.question
 
 
+class DocumentManager(models.Manager.from_queryset(AppendOnlyQuerySet["Document"])):  # type: ignore[misc]
+    """Lists documents as received, without their content, which may be large; `with_content` reads that, too."""
+
+    def get_queryset(self) -> AppendOnlyQuerySet[Document]:
+        return self.with_content().defer("content")
+
+    def with_content(self) -> AppendOnlyQuerySet[Document]:
+        return super().get_queryset().order_by("id")  # type: ignore[no-any-return]
+
+
 class Document(AppendOnlyModel):
     """The exact bytes of one uploaded document: the audit artifact."""
 
@@ -131,6 +142,8 @@ class Document(AppendOnlyModel):
     size = models.PositiveIntegerField()  # bytes
     sha256 = models.CharField(max_length=DIGEST_LENGTH)
     content = models.BinaryField()
+
+    objects: ClassVar[DocumentManager] = DocumentManager()
 
     class Meta:
         default_permissions = ()

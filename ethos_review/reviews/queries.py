@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Count, Prefetch, Q, QuerySet, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 from django.utils import timezone
 
 from ethos_review.accounts.models import User
@@ -82,7 +82,7 @@ class OpenCard:
 
 @dataclass(frozen=True, slots=True)
 class ReviewPage:
-    review: Review  # submitter, policy, documents (without content) and release (without envelope) joined
+    review: Review  # submitter, policy and release (without envelope) joined
     assessment: Assessment
     groups: tuple[tuple[str, str, tuple[Card, ...]], ...]  # (key, label, cards): needs_review, final, blocked
     preview: EngineRelease  # what would be released if sealed now
@@ -133,7 +133,6 @@ def review_page(user: User, review_id: UUID, *, opened: int | None = None, after
         visible_to(user)
         .select_related("submitter", "policy", "supersedes", "release")
         .defer("release__envelope")
-        .prefetch_related(_documents())
         .get(review_id=review_id)
     )
     assessment = assessment_of(review)
@@ -171,18 +170,18 @@ def open_card(user: User, review_id: UUID, position: int) -> OpenCard:
 
 
 def release_of(user: User, review_id: UUID) -> Release:
-    """With review, its documents (without content) and the signing key joined. Raises Release.DoesNotExist."""
+    """With the review and the signing key joined. Raises Release.DoesNotExist."""
     return (
         Release.objects.filter(review__in=visible_to(user))
         .select_related("review__submitter", "review__policy", "review__supersedes", "signing_key")
-        .prefetch_related(_documents("review__documents"))
         .get(review__review_id=review_id)
     )
 
 
 def document_of(user: User, review_id: UUID, role: str) -> Document:
     """With its content. Raises Document.DoesNotExist."""
-    return Document.objects.get(review__in=visible_to(user), review__review_id=review_id, role=role)
+    documents = Document.objects.with_content()
+    return documents.get(review__in=visible_to(user), review__review_id=review_id, role=role)
 
 
 def contract_decision_of(user: User, review_id: UUID) -> bytes:
@@ -264,10 +263,6 @@ def _parse_cursor(cursor: str) -> tuple[datetime, int] | None:
         return EPOCH + timedelta(microseconds=int(at)), int(pk)
     except OverflowError:
         return None
-
-
-def _documents(lookup: str = "documents") -> Prefetch[str]:
-    return Prefetch(lookup, Document.objects.defer("content").order_by("id"))
 
 
 def _card_maker(user: User, review: Review) -> Callable[[Claim, ClaimAssessment], Card]:

@@ -148,7 +148,7 @@ def _key_id(pem: str) -> str | None:
 
 def _differences_of(review: Review, vouched: _Vouched) -> Iterator[Difference]:
     where = f"review {review.review_id}"
-    documents = list(Document.objects.filter(review=review).order_by("id"))
+    documents = list(Document.objects.with_content().filter(review=review))
     for document in documents:
         if hashlib.sha256(bytes(document.content)).hexdigest() != document.sha256:
             yield Difference(f"{where}, document {document.role}", "its bytes are not those its digest names")
