@@ -9,7 +9,6 @@ from ethos_review.engine.assessment import ClaimAssessment
 from ethos_review.engine.caps import LOWERS_TO
 from ethos_review.engine.documents import Json
 from ethos_review.engine.report import Check
-from ethos_review.engine.values import DIFFERENT, json_text
 from ethos_review.engine.verdict import ComparedReading, JudgedValue
 
 _LONGEST_VALUE: Final = 60  # characters of a value inside a sentence
@@ -240,7 +239,7 @@ def _verdict(judged: JudgedValue) -> Rule:
             "entity": delivered.entity,
             "field": delivered.field,
             "normalization": delivered.normalization,
-            "delivered_value": json_text(delivered.value) if delivered.stated else None,
+            "delivered_value": judged.delivered_text,
             "verdict": judged.verdict,
             "withholds": judged.withholds,
             "readings": [cast("dict[str, Json]", _row(reading)) for reading in compared],
@@ -253,10 +252,11 @@ def _row(compared: ComparedReading) -> dict[str, int | str | None]:
 
 
 def _contradiction(judged: JudgedValue) -> str:
-    against = next(compared for compared in judged.readings if compared.relation == DIFFERENT)
-    read = "that there is no value" if against.kind == "absence" else _short(json_text(against.reading.value))
+    against = cast(ComparedReading, judged.first_contradiction)
+    read_text = judged.fact.value_text(against.reading.value)
+    read = "that there is no value" if against.kind == "absence" else _short(read_text)
     others = " Other readings differ." if judged.verdict == "contradicts-a-reading" else ""
-    stated = _short(json_text(judged.delivered.value))
+    stated = _short(cast(str, judged.delivered_text))
     return f"{_short(against.reading.tool_name)} read {read}; the claim states {stated}.{others}"
 
 

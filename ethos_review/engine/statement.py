@@ -32,7 +32,8 @@ SCHEMA_VERSION: Final = "1.0.0"
 ENGINE_NAME: Final = "ethos-review"
 
 MAX_LISTED_READINGS: Final = 1_000_000
-"""Many claims may deliver the same fact, and a release lists every reading beside each of them."""
+MAX_LISTED_CHARACTERS: Final = 100_000_000
+"""Many claims may deliver the same fact or the same large value, and a release repeats it beside each of them."""
 
 MAX_DIFFERENCES: Final = 50
 
@@ -62,7 +63,7 @@ def build_statement(
     """The release as an in-toto Statement (spec 2.7). `decisions` maps claim id to the current decision.
 
     Raises ValueError when a claim at needs_review is undecided, or a decision is not one that a person could
-    take on what is shown now. Raises DocumentError when the release would list too many compared readings.
+    take on what is shown now. Raises DocumentError as `check_listable` does.
     """
     undecided = undecided_claim_ids(assessment, decisions)
     if undecided:
@@ -154,24 +155,34 @@ def _statement(
     }
 
 
+def check_listable(assessment: Assessment) -> None:
+    """Raises DocumentError when a release of this assessment would list more than MAX_LISTED_READINGS compared
+    readings, or values of more than MAX_LISTED_CHARACTERS: it could never be sealed."""
+    readings = characters = 0
+    for assessed in assessment.claims:
+        for judged in assessed.judged:
+            readings += len(judged.fact.rows)
+            characters += len(judged.delivered_text or "") + judged.fact.text_size
+    for listed, limit, code, noun in (
+        (readings, MAX_LISTED_READINGS, "too_many_compared_readings", "compared readings"),
+        (characters, MAX_LISTED_CHARACTERS, "values_repeated_too_often", "characters of values"),
+    ):
+        if listed > limit:
+            message = (
+                f"So many claims deliver the same facts or values that a release would list {listed:,} {noun}; "
+                f"at most {limit:,} can be. Deliver each in fewer claims."
+            )
+            refusal = DocumentError([Problem("claims", "/claims", code, message)])
+            bundled = assessment.submission.documents[0].role == "bundle"
+            raise refusal.moved("bundle", "/claims") if bundled else refusal
+
+
 def verdicts_to_json(assessment: Assessment) -> Iterator[dict[str, Json]]:
     """One object per delivered value, in claim order. Values stand as JSON text in strings (spec 2.7).
 
-    Raises DocumentError before the first when there are more than MAX_LISTED_READINGS to list.
+    Raises DocumentError before the first as `check_listable` does.
     """
-    listed = sum(len(judged.fact.rows) for assessed in assessment.claims for judged in assessed.judged)
-    if listed > MAX_LISTED_READINGS:
-        raise DocumentError(
-            [
-                Problem(
-                    "claims",
-                    "/claims",
-                    "too_many_compared_readings",
-                    f"So many claims deliver the same facts that {listed:,} readings would be listed beside "
-                    f"them; at most {MAX_LISTED_READINGS:,} can be. Deliver each fact in fewer claims.",
-                )
-            ]
-        )
+    check_listable(assessment)
     for assessed in assessment.claims:
         for judged in assessed.judged:
             yield {"claim_id": assessed.claim.id, **_verdict_to_json(judged)}
@@ -183,7 +194,7 @@ def _verdict_to_json(judged: JudgedValue) -> dict[str, Json]:
         "entity": delivered.entity,
         "field": delivered.field,
         "normalization": delivered.normalization,
-        "delivered_value": json_text(delivered.value) if delivered.stated else None,
+        "delivered_value": judged.delivered_text,
         "verdict": judged.verdict,
         "withholds": judged.withholds,
         "readings": [
@@ -195,7 +206,7 @@ def _verdict_to_json(judged: JudgedValue) -> dict[str, Json]:
                 "measured_at": None
                 if compared.reading.measured_at is None
                 else json_text(compared.reading.measured_at),
-                "value": json_text(compared.reading.value),
+                "value": judged.fact.value_text(compared.reading.value),
                 "kind": compared.kind,
                 "relation": compared.relation,
             }
@@ -264,18 +275,23 @@ def read_release_payload(payload: bytes) -> dict[str, Json]:
     Raises DocumentError: `wrong_statement_type`, `wrong_predicate_type`, or why its JSON or schema is
     refused.
     """
-    statement = read_document("release", "payload", payload, PAYLOAD_LIMITS).value
+    return read_statement("release", payload, PREDICATE_TYPE, "release-statement")
+
+
+def read_statement(noun: str, payload: bytes, predicate_type: str, schema_name: str) -> dict[str, Json]:
+    """A Statement of one kind: its types first, then its schema. Raises DocumentError."""
+    statement = read_document(noun, "payload", payload, PAYLOAD_LIMITS).value
     for member, expected, code in (
         ("_type", STATEMENT_TYPE, "wrong_statement_type"),
-        ("predicateType", PREDICATE_TYPE, "wrong_predicate_type"),
+        ("predicateType", predicate_type, "wrong_predicate_type"),
     ):
         found = statement.get(member) if isinstance(statement, dict) else None
         if found != expected:
             message = (
-                f"This is {json_text(found)[:200]}, not a release: a release has {json_text(expected)} here."
+                f"This is {json_text(found)[:200]}, not a {noun}: a {noun} has {json_text(expected)} here."
             )
-            raise DocumentError([Problem("release", f"/{member}", code, message)])
-    check_against_schema("release", statement, "release-statement")
+            raise DocumentError([Problem(noun, f"/{member}", code, message)])
+    check_against_schema(noun, statement, schema_name)
     return cast("dict[str, Json]", statement)
 
 

@@ -274,7 +274,7 @@ class ValueMemo:
     def __init__(self) -> None:
         # The value is kept beside its result, so that its id stays its own.
         self._keys: dict[tuple[int, str], tuple[Json, Key]] = {}
-        self._texts: dict[int, tuple[Json, str]] = {}
+        self._texts: dict[int, tuple[Json, str, str]] = {}
 
     def key(self, value: Json, normalization: str) -> Key:
         if not _is_large(value):
@@ -284,10 +284,16 @@ class ValueMemo:
             self._keys[place] = (value, comparison_key(value, normalization))
         return self._keys[place][1]
 
+    def text(self, value: Json) -> str:
+        """The value's JSON text."""
+        return self._text_of_large(value)[1] if _is_large(value) else json_text(value)
+
     def text_sha256(self, value: Json) -> str:
         """SHA-256 (hex) of the value's JSON text."""
-        if not _is_large(value):
-            return _sha256(json_text(value))
+        return self._text_of_large(value)[2] if _is_large(value) else _sha256(json_text(value))
+
+    def _text_of_large(self, value: Json) -> tuple[Json, str, str]:
         if id(value) not in self._texts:
-            self._texts[id(value)] = (value, _sha256(json_text(value)))
-        return self._texts[id(value)][1]
+            text = json_text(value)
+            self._texts[id(value)] = (value, text, _sha256(text))
+        return self._texts[id(value)]

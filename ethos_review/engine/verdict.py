@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -130,13 +130,14 @@ class _Gathered:
 class Fact:
     """All readings of one (entity, field), gathered once per normalization however many claims deliver it."""
 
-    __slots__ = ("_gathered", "_memo", "_sha256", "rows")
+    __slots__ = ("_gathered", "_memo", "_sha256", "_text_size", "rows")
 
     def __init__(self, rows: list[tuple[int, Reading]], memo: ValueMemo | None = None) -> None:
         self.rows = rows  # (position, reading) in file order
         self._memo = memo or ValueMemo()
         self._gathered: dict[str, _Gathered] | None = None
         self._sha256: str | None = None
+        self._text_size: int | None = None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Fact) and self.rows == other.rows
@@ -145,6 +146,10 @@ class Fact:
 
     def value_key(self, value: Json, normalization: str) -> Key:
         return self._memo.key(value, normalization)
+
+    def value_text(self, value: Json) -> str:
+        """The JSON text of a delivered value or a reading."""
+        return self._memo.text(value)
 
     def value_sha256(self, value: Json) -> str:
         """SHA-256 (hex) of the JSON text of a delivered value or a reading."""
@@ -168,6 +173,13 @@ class Fact:
             self._sha256 = digest.hexdigest()
         return self._sha256
 
+    @property
+    def text_size(self) -> int:
+        """Characters of the JSON texts of all its values."""
+        if self._text_size is None:
+            self._text_size = sum(len(self.value_text(reading.value)) for _, reading in self.rows)
+        return self._text_size
+
     def gathered(self, normalization: str) -> _Gathered:
         if self._gathered is None:
             self._gathered = {}
@@ -178,9 +190,8 @@ class Fact:
                 gathered.add(reading, normalization, self._memo)
         return gathered
 
-    def compare(self, key: Key | None, normalization: str) -> tuple[ComparedReading, ...]:
+    def compare(self, key: Key | None, normalization: str) -> Iterator[ComparedReading]:
         """Every reading beside the answer's value; `key` is None for an answer that states no value."""
-        compared = []
         for position, reading in self.rows:
             kind, value = classify(reading.value)
             relation = None
@@ -188,8 +199,7 @@ class Fact:
                 relation = relation_of_keys(key, ABSENT)
             elif key is not None and kind == VALUE:
                 relation = relation_of_keys(key, self._memo.key(value, normalization))
-            compared.append(ComparedReading(reading, position, kind, relation))
-        return tuple(compared)
+            yield ComparedReading(reading, position, kind, relation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +219,19 @@ class JudgedValue:
     @property
     def readings(self) -> tuple[ComparedReading, ...]:
         """Every reading of the fact and how it compared. Made when asked for: judging needs no list."""
+        return tuple(self._compared())
+
+    @property
+    def first_contradiction(self) -> ComparedReading | None:
+        """The first reading that is different from the delivered value."""
+        return next((compared for compared in self._compared() if compared.relation == DIFFERENT), None)
+
+    @property
+    def delivered_text(self) -> str | None:
+        """The delivered value as JSON text; None when it is not stated."""
+        return self.fact.value_text(self.delivered.value) if self.delivered.stated else None
+
+    def _compared(self) -> Iterator[ComparedReading]:
         kind, value = _classify_answer(self.delivered)
         key = self.fact.value_key(value, self.delivered.normalization) if kind == VALUE else None
         return self.fact.compare(key, self.delivered.normalization)

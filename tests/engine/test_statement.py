@@ -333,7 +333,15 @@ def test_numbers_that_canonical_json_cannot_hold_keep_their_digits():
 def test_a_release_that_would_list_a_flood_of_readings_is_refused():
     claims = [claim(f"c{number}", "v0001", delivers=(delivered(1),)) for number in range(2_000)]
     assessment = decide(submission(report(check("v0001")), answer(*claims), tuple([reading(1)] * 1_000)))
-    with pytest.raises(DocumentError, match="2,000,000 readings would be listed"):
+    with pytest.raises(DocumentError, match="2,000,000 compared readings"):
+        build_statement(assessment, {}, SEAL)
+
+
+def test_a_release_that_would_repeat_a_large_value_too_often_is_refused():
+    large = ["x" * 60_000] * 20
+    claims = [claim(f"c{number}", "v0001", delivers=(delivered(large),)) for number in range(100)]
+    assessment = decide(submission(report(check("v0001")), answer(*claims)))
+    with pytest.raises(DocumentError, match="characters of values"):
         build_statement(assessment, {}, SEAL)
 
 

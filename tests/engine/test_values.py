@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from decimal import Decimal
 from itertools import product
@@ -271,5 +272,6 @@ def test_a_memo_gives_what_the_functions_give():
     for value in ([1, 2], {"a": [D("1.0")]}, "long " * 100, 5, "short"):
         for _ in range(2):
             assert memo.key(value, "auto") == comparison_key(value, "auto")
-            assert memo.text_sha256(value) == ValueMemo().text_sha256(value)
+            assert memo.text(value) == json_text(value)
+            assert memo.text_sha256(value) == hashlib.sha256(json_text(value).encode()).hexdigest()
     assert memo.text_sha256([1]) != memo.text_sha256([D("1.0")])
