@@ -2,8 +2,8 @@
 
 Run it with an interpreter that has ethos-pdf 0.3.0 installed; it needs nothing else:
 
-    python3 -m venv /tmp/contract && /tmp/contract/bin/pip install ethos-pdf==0.3.0
-    /tmp/contract/bin/python tests/engine/record_contract_1_0_0.py
+    python3 -m venv contract-venv && contract-venv/bin/pip install ethos-pdf==0.3.0
+    contract-venv/bin/python tests/engine/record_contract_1_0_0.py
 """
 
 from __future__ import annotations
