@@ -446,14 +446,20 @@ def _store(
 
 def _insert_many(model: type[Model], rows: list[dict[str, str | int]]) -> None:
     """`bulk_create` spends ten times what the database needs on building its statements."""
-    if rows:
-        columns = ", ".join(map(connection.ops.quote_name, rows[0]))
-        values = ", ".join(["%s"] * len(rows[0]))
-        with connection.cursor() as cursor:
-            cursor.executemany(
-                f"INSERT INTO {connection.ops.quote_name(model._meta.db_table)} ({columns}) VALUES ({values})",  # noqa: S608
-                [tuple(row.values()) for row in rows],
-            )
+    if not rows:
+        return
+    table = connection.ops.quote_name(model._meta.db_table)
+    columns = ", ".join(map(connection.ops.quote_name, rows[0]))
+    values = [tuple(row.values()) for row in rows]
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            copying = cursor.copy(f"COPY {table} ({columns}) FROM STDIN")
+            with connection.wrap_database_errors, copying as copy:
+                for value in values:
+                    copy.write_row(value)
+        else:
+            places = ", ".join(["%s"] * len(rows[0]))
+            cursor.executemany(f"INSERT INTO {table} ({columns}) VALUES ({places})", values)  # noqa: S608
 
 
 def _media_type(upload: Upload) -> str:
