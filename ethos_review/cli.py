@@ -1,4 +1,4 @@
-"""The `ethos-review` command: check, decide, verify, replay. No database, no network, no settings."""
+"""The `ethos-review` command: check, decide, verify, replay, verify-audit. No database, no network, no settings."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, Final, cast
 
-from securesystemslib.signer import SSlibKey  # type: ignore[attr-defined]
-
 from ethos_review import __version__
 from ethos_review.engine.assessment import Assessment, Received, assess
+from ethos_review.engine.audit_chain import checkpoint_fault, read_chain
 from ethos_review.engine.documents import Json, read_document
 from ethos_review.engine.envelope import (
     EnvelopeError,
     KeyFileError,
     OpenedRelease,
     load_public_key,
+    open_checkpoint,
     open_release,
     unverified_payload,
 )
 from ethos_review.engine.errors import DocumentError, Problem
 from ethos_review.engine.explain import explain, grounding_wording
+from ethos_review.engine.keys import TrustedKey, read_key_set
 from ethos_review.engine.policy import DEFAULT_POLICY, Policy, load_policy
 from ethos_review.engine.recognition import describe
 from ethos_review.engine.statement import (
@@ -34,21 +35,33 @@ from ethos_review.engine.statement import (
     replay,
     verdicts_to_json,
 )
+from ethos_review.engine.verification import (
+    CONDITION_PLACES,
+    GivenDocument,
+    Verification,
+    parse_condition,
+    verify_release,
+)
 
 OK: Final = 0
 UNUSABLE: Final = 2
 NOT_SIGNED: Final = 3
 NOT_A_RELEASE: Final = 4
 DIFFERS: Final = 5
+NOT_MET: Final = 6
 
 _EXIT_CODES: Final = {
     "malformed_envelope": UNUSABLE,
     "unknown_key": NOT_SIGNED,
     "bad_signature": NOT_SIGNED,
+    "retired_key": NOT_SIGNED,
     "wrong_payload_type": NOT_A_RELEASE,
     "wrong_statement_type": NOT_A_RELEASE,
     "wrong_predicate_type": NOT_A_RELEASE,
     "not_a_release": NOT_A_RELEASE,
+    "not_a_checkpoint": NOT_A_RELEASE,
+    "foreign_document": DIFFERS,
+    "condition_not_met": NOT_MET,
 }
 
 _CHECK_HELP: Final = """\
@@ -65,19 +78,34 @@ order, and a refused line gives its invalid_request object.
 
 exit status: 0 decided (with --jsonl: every line has its result, refused or not); 2 a document is refused."""
 
-_VERIFY_HELP: Final = """\
-Check a signed release offline: signature, payload type, predicate type, schema, and that each given
-document is one that the release was made from.
+_VERIFY_HELP: Final = f"""\
+Check signed releases offline: signature, payload type, predicate type, schema, that the key still signed
+when the release was sealed, and that each given document is one that the release was made from.
 
-exit status: 0 valid; 2 the input cannot be used; 3 not signed by a given key, or changed since;
-4 signed, but not a release; 5 a given document is not one of its subjects."""
+CONDITION is name=value or name!=value, with commas between several values; it may be given several times.
+Of a list, one entry has to be equal. Names: {", ".join(list(CONDITION_PLACES)[:5])},
+{", ".join(list(CONDITION_PLACES)[5:])}.
+
+With several releases, the first that is not valid decides the exit status.
+
+exit status: 0 valid; 2 the input cannot be used; 3 not signed by a given key, signed after the key was
+retired, or changed since; 4 signed, but not a release; 5 a given document is not one of its subjects;
+6 a condition is not met."""
 
 _REPLAY_HELP: Final = """\
 Recompute a release from the documents it was made from, under its own recorded policy, and compare byte
-for byte. Without --key the signature is not checked.
+for byte. Without --key or --keys the signature is not checked.
 
-exit status: 0 equal; 2 the input cannot be used; 3 not signed by a given key, or changed since;
-4 not a release; 5 something differs, named by member."""
+exit status: 0 equal; 2 the input cannot be used; 3 not signed by a given key, signed after the key was
+retired, or changed since; 4 not a release; 5 something differs, named by member."""
+
+_VERIFY_AUDIT_HELP: Final = """\
+Recompute an exported event chain offline and hold it against signed checkpoints. A checkpoint file holds one
+envelope per line. Without a checkpoint only changes in the middle show: a chain written anew would not.
+
+exit status: 0 unbroken, and what every checkpoint says; 2 the input cannot be used; 3 a checkpoint is not
+signed by a given key, signed after the key was retired, or changed since; 4 a checkpoint is something else;
+5 an event was changed or is missing, or the chain is not the one that a checkpoint was taken of."""
 
 
 class _Stop(Exception):
@@ -136,25 +164,46 @@ def _parser() -> argparse.ArgumentParser:
     decide_command.set_defaults(run=_decide, usage=decide_command.error)
 
     verify = command("verify", _VERIFY_HELP)
-    verify.add_argument("envelope", type=Path, metavar="ENVELOPE")
-    _add_keys(verify, required=True)
+    verify.add_argument("envelopes", nargs="+", type=Path, metavar="ENVELOPE")
+    _add_keys(verify)
     verify.add_argument(
         "--document",
         type=Path,
         action="append",
         default=[],
         metavar="FILE",
-        help="a document it was made from",
+        help="a document it was made from; with one envelope only",
     )
-    verify.add_argument("--json", action="store_true", help="print the result as JSON")
-    verify.set_defaults(run=_verify)
+    verify.add_argument(
+        "--require",
+        action="append",
+        default=[],
+        metavar="CONDITION",
+        help="what the release has to say, such as answer_status=complete",
+    )
+    verify.add_argument("--json", action="store_true", help="print one JSON object per line and envelope")
+    verify.set_defaults(run=_verify, usage=verify.error)
 
     replay_command = command("replay", _REPLAY_HELP)
     replay_command.add_argument("envelope", type=Path, metavar="ENVELOPE")
     _add_documents(replay_command)
-    _add_keys(replay_command, required=False)
+    _add_keys(replay_command)
     replay_command.add_argument("--json", action="store_true", help="print the result as JSON")
     replay_command.set_defaults(run=_replay, usage=replay_command.error)
+
+    verify_audit = command("verify-audit", _VERIFY_AUDIT_HELP)
+    verify_audit.add_argument("events", type=Path, metavar="EVENTS")
+    verify_audit.add_argument(
+        "--checkpoint",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="signed checkpoints of the chain, one per line",
+    )
+    _add_keys(verify_audit)
+    verify_audit.add_argument("--json", action="store_true", help="print the result as JSON")
+    verify_audit.set_defaults(run=_verify_audit, usage=verify_audit.error)
     return parser
 
 
@@ -177,15 +226,22 @@ def _add_verifier_keys(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_keys(parser: argparse.ArgumentParser, *, required: bool) -> None:
+def _add_keys(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--key",
         type=Path,
         action="append",
         default=[],
-        required=required,
         metavar="PEM",
-        help="public key of whoever signs releases; may be given several times",
+        help="public key of whoever signs; may be given several times",
+    )
+    parser.add_argument(
+        "--keys",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="KEYSET",
+        help="key set file, which also says from when a key no longer signs",
     )
 
 
@@ -264,65 +320,60 @@ def _assessment_to_json(assessment: Assessment) -> dict[str, Json]:
 
 
 def _verify(arguments: argparse.Namespace) -> int:
-    keys = _keys(arguments.key)
+    if not (arguments.key or arguments.keys):
+        arguments.usage("give --key or --keys: whose signature is to count?")
+    if arguments.document and len(arguments.envelopes) > 1:
+        arguments.usage("--document goes with one envelope")
     try:
-        opened = open_release(_content(arguments.envelope), keys)
-    except EnvelopeError as error:
-        return _refused(error, as_json=arguments.json)
-    documents = [(path, hashlib.sha256(_content(path)).hexdigest()) for path in arguments.document]
-    subjects = cast("list[dict[str, Any]]", opened.statement["subject"])
-    names = {subject["digest"]["sha256"]: subject["name"] for subject in subjects}
-    foreign = [path for path, sha256 in documents if sha256 not in names]
-    seen = {sha256 for _, sha256 in documents}
-    unseen = [subject["name"] for subject in subjects if subject["digest"]["sha256"] not in seen]
-    if arguments.json:
-        _write_json(
-            {
-                "valid": not foreign,
-                "key_ids": list(opened.key_ids),
-                **_summary(opened),
-                "documents_checked": [names[sha256] for _, sha256 in documents if sha256 in names],
-                "documents_not_checked": unseen,
-                "foreign_documents": [str(path) for path in foreign],
-            },
-            indent=2,
-        )
-    else:
-        _print_release(opened, len(documents) - len(foreign), unseen)
-        for path in foreign:
-            print(f"Differs: {_printable(path)} is none of the documents that this release was made from.")
-    return DIFFERS if foreign else OK
+        conditions = [parse_condition(text) for text in arguments.require]
+    except ValueError as error:
+        arguments.usage(str(error))
+    keys = _keys(arguments)
+    documents = [
+        GivenDocument(str(path), hashlib.sha256(_content(path)).hexdigest()) for path in arguments.document
+    ]
+    statuses = []
+    for path in arguments.envelopes:
+        verification = verify_release(_content(path), keys, documents, conditions)
+        statuses.append(_EXIT_CODES[verification.code] if verification.code else OK)
+        if arguments.json:
+            _write_json({"envelope": str(path), **verification.to_json()})
+        else:
+            if len(arguments.envelopes) > 1:
+                print(f"{_printable(path)}:")
+            _print_verification(verification)
+    return next((status for status in statuses if status != OK), OK)
+
+
+def _print_verification(verification: Verification) -> None:
+    if verification.release is None:
+        _print_refusal(verification.code, verification.message)
+        return
+    _print_release(verification.release, verification)
+    for name in verification.foreign_documents:
+        print(f"Differs: {_printable(name)} is none of the documents that this release was made from.")
+    for text in verification.unmet_conditions:
+        print(f"Not met: {_printable(text)}")
 
 
 def _refused(error: EnvelopeError, *, as_json: bool) -> int:
     if as_json:
         _write_json({"valid": False, "code": error.code, "message": error.message}, indent=2)
     else:
-        print(f"Not valid: {_printable(error.message)} [{error.code}]")
+        _print_refusal(error.code, error.message)
     return _EXIT_CODES[error.code]
 
 
-def _summary(opened: OpenedRelease) -> dict[str, Json]:
-    predicate = cast("dict[str, Json]", opened.statement["predicate"])
-    members = (
-        "review_id",
-        "external_id",
-        "question",
-        "sealed_at",
-        "sealed_by",
-        "policy",
-        "engine",
-        "release",
-    )
-    return {member: predicate[member] for member in members}
+def _print_refusal(code: str, message: str) -> None:
+    print(f"Not valid: {_printable(message)} [{code}]")
 
 
-def _print_release(opened: OpenedRelease, checked: int, unseen: Sequence[str]) -> None:
+def _print_release(opened: OpenedRelease, verification: Verification) -> None:
     predicate = cast("dict[str, Any]", opened.statement["predicate"])
     release, sealed_by = predicate["release"], predicate["sealed_by"]
     texts = {claim["id"]: claim["text"] for claim in predicate["contract_decision"]["claims"]}
     reviewed = set(release["reviewed_synthesis_claim_ids"])
-    policy = predicate["policy"]
+    policy, unseen = predicate["policy"], verification.documents_not_checked
     proof_status = predicate["contract_decision"]["grounding"]["proof_status"]
     lines = [
         f"Valid: signed by key {', '.join(opened.key_ids)}",
@@ -338,7 +389,8 @@ def _print_release(opened: OpenedRelease, checked: int, unseen: Sequence[str]) -
         ),
         f"Withheld claims: {', '.join(release['withheld_claim_ids']) or 'none'}",
         f"Disclosures: {', '.join(release['disclosures']) or 'none'}",
-        f"Documents checked: {checked}" + (f"; not checked: {', '.join(unseen)}" if unseen else ""),
+        f"Documents checked: {len(verification.documents_checked)}"
+        + (f"; not checked: {', '.join(unseen)}" if unseen else ""),
     ]
     for line in lines:
         print(_printable(line))
@@ -349,11 +401,11 @@ def _replay(arguments: argparse.Namespace) -> int:
     verifier_keys = _verifier_keys(arguments.verifier_key)
     envelope = _content(arguments.envelope)
     try:
-        if arguments.key:
-            payload = open_release(envelope, _keys(arguments.key)).payload
+        if arguments.key or arguments.keys:
+            payload = open_release(envelope, _keys(arguments)).payload
         else:
             payload = unverified_payload(envelope)
-            print("ethos-review: the signature was not checked (no --key)", file=sys.stderr)
+            print("ethos-review: the signature was not checked (no --key or --keys)", file=sys.stderr)
         differences = replay(payload, documents, verifier_keys)
     except EnvelopeError as error:
         return _refused(error, as_json=arguments.json)
@@ -375,6 +427,63 @@ def _print_difference(difference: Difference) -> None:
     for label, text in (("recorded", difference.recorded), ("computed", difference.computed)):
         if text is not None:
             print(f"    {label} {_printable(text)[:500]}")
+
+
+def _verify_audit(arguments: argparse.Namespace) -> int:
+    if arguments.checkpoint and not (arguments.key or arguments.keys):
+        arguments.usage("--checkpoint needs --key or --keys: whose signature is to count?")
+    keys = _keys(arguments)
+    try:
+        checkpoints = [
+            open_checkpoint(line, keys)
+            for path in arguments.checkpoint
+            for line in _content(path).splitlines()
+            if line.strip()
+        ]
+    except EnvelopeError as error:
+        return _refused(error, as_json=arguments.json)
+    if arguments.checkpoint and not checkpoints:
+        raise _Stop("no checkpoint is in the files given")
+    wanted = {opened.checkpoint.length for opened in checkpoints}
+    try:
+        with arguments.events.open("rb") as lines:
+            chain = read_chain(_bounded_lines(lines, DEFAULT_POLICY.limits.document_bytes), wanted)
+    except OSError as error:
+        raise _Stop(f"{arguments.events} cannot be read: {error.strerror}") from None
+    if not chain.length and not chain.faults:
+        raise _Stop(f"{arguments.events} holds no event, so there is nothing to prove")
+    faults = [*chain.faults, *(filter(None, (checkpoint_fault(c.checkpoint, chain) for c in checkpoints)))]
+    if arguments.json:
+        _write_json(
+            {
+                "unbroken": not faults,
+                "length": chain.length,
+                "sha256": chain.sha256,
+                "checkpoints": [
+                    {
+                        "length": opened.checkpoint.length,
+                        "sha256": opened.checkpoint.sha256,
+                        "taken_at": opened.checkpoint.taken_at,
+                        "key_ids": list(opened.key_ids),
+                    }
+                    for opened in checkpoints
+                ],
+                "faults": list(faults),
+            },
+            indent=2,
+        )
+    else:
+        print("Broken:" if faults else f"Unbroken: {chain.length} events; the last digest is {chain.sha256}.")
+        for fault in faults:
+            print(f"  {_printable(fault)}")
+        for opened in checkpoints:
+            print(
+                f"Checkpoint of {opened.checkpoint.taken_at} over {opened.checkpoint.length} events, "
+                f"signed by key {', '.join(opened.key_ids)}"
+            )
+        if not checkpoints:
+            print("No checkpoint was given: whether the whole chain was written anew does not show.")
+    return DIFFERS if faults else OK
 
 
 def _chosen_documents(arguments: argparse.Namespace) -> list[Received]:
@@ -400,23 +509,33 @@ def _policy(path: Path | None) -> Policy:
     try:
         return load_policy(read_document("policy", path.name, _content(path)))
     except DocumentError as error:
-        said = "; ".join(f"{problem.pointer}: {problem.message}" for problem in error.problems)
-        raise _Stop(f"{path} is not a policy: {said}") from None
+        raise _Stop(f"{path} is not a policy: {_said(error)}") from None
 
 
 def _verifier_keys(paths: Sequence[Path]) -> tuple[bytes, ...]:
-    _keys(paths)
-    return tuple(_content(path) for path in paths)
+    return tuple(_load(path)[0] for path in paths)
 
 
-def _keys(paths: Sequence[Path]) -> list[SSlibKey]:
-    keys = []
-    for path in paths:
+def _load(path: Path) -> tuple[bytes, TrustedKey]:
+    pem = _content(path)
+    try:
+        return pem, TrustedKey(load_public_key(pem))
+    except KeyFileError as error:
+        raise _Stop(f"{path}: {error}") from None
+
+
+def _keys(arguments: argparse.Namespace) -> list[TrustedKey]:
+    keys = [_load(path)[1] for path in arguments.key]
+    for path in arguments.keys:
         try:
-            keys.append(load_public_key(_content(path)))
-        except KeyFileError as error:
-            raise _Stop(f"{path}: {error}") from None
+            keys += read_key_set(path.name, _content(path))
+        except DocumentError as error:
+            raise _Stop(f"{path} is not a key set: {_said(error)}") from None
     return keys
+
+
+def _said(error: DocumentError) -> str:
+    return "; ".join(f"{problem.pointer}: {problem.message}" for problem in error.problems)
 
 
 def _content(path: Path) -> bytes:

@@ -1,4 +1,4 @@
-"""The `ethos-review` command: check, decide, verify, replay."""
+"""The `ethos-review` command: check, decide, verify, replay, verify-audit."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ from securesystemslib.signer import CryptoSigner
 
 from ethos_review import __version__
 from ethos_review.cli import main
+from ethos_review.engine.audit_chain import GENESIS, Checkpoint
 from ethos_review.engine.contracts import check_against_schema
 from ethos_review.engine.envelope import public_key_pem, sign_payload
+from ethos_review.engine.keys import TrustedKey, key_set_to_json
 from ethos_review.engine.statement import canonical_payload
+from tests.engine.test_audit_chain import TAKEN_AT, chain
 from tests.engine.test_statement import bundle, documents, sealed
 
 EXAMPLE = Path(__file__).parent / "data" / "app-answer-release"
@@ -173,6 +176,11 @@ def test_a_policy_that_asks_for_signed_reports_is_obeyed(run, tmp_path):
         ["check", "missing.json"],
         ["check"],
         ["verify", "missing.json"],
+        ["verify", REPORT, REPORT, "--key", CLAIMS, "--document", CLAIMS],
+        ["verify", REPORT, "--keys", CLAIMS],
+        ["verify", REPORT, "--keys", CLAIMS, "--require", "answer=complete"],
+        ["verify-audit", "missing.jsonl"],
+        ["verify-audit", REPORT, "--checkpoint", REPORT],
         [],
     ],
 )
@@ -410,8 +418,134 @@ def test_a_replay_of_what_is_no_release_is_refused(run, files, payload):
     assert run("replay", files / "release.json", *parts(files))[0] == 2
 
 
+def test_several_envelopes_are_answered_one_by_one_and_the_first_refusal_gives_the_status(run, files):
+    (files / "foreign.json").write_bytes(sign_payload(b"{}", OTHER))
+    (files / "note.json").write_bytes(sign_payload(b"{}", SIGNER))
+    names = ["release.json", "note.json", "foreign.json", "bundled-release.json"]
+    arguments = ("verify", *(files / name for name in names), "--key", files / "public.pem")
+    status, out, _ = run(*arguments, "--json")
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert [Path(answer["envelope"]).name for answer in answers] == names
+    assert [answer.get("code", "") for answer in answers] == ["", "wrong_statement_type", "unknown_key", ""]
+    assert status == 4
+    status, out, _ = run(*arguments)
+    assert status == 4
+    assert out.count("Valid: ") == 2
+    assert f"{files / 'note.json'}:\nNot valid: " in out
+
+
+def key_set(path, *keys):
+    path.write_text(json.dumps(key_set_to_json(keys)))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("retired_at", "status", "said"),
+    [
+        (None, 0, "Valid: "),
+        ("2026-01-31T09:30:00.000001Z", 0, "Valid: "),
+        ("2026-01-31T09:30:00Z", 3, "which no longer signed then. "),
+    ],
+)
+def test_a_key_set_says_until_when_a_key_signed(run, files, retired_at, status, said):
+    keys = key_set(
+        files / "keys.json", TrustedKey(OTHER.public_key), TrustedKey(SIGNER.public_key, retired_at)
+    )
+    got, out, _ = run("verify", files / "release.json", "--keys", keys)
+    assert got == status
+    assert said in out
+    assert run("replay", files / "release.json", *parts(files), "--keys", keys)[0] == status
+
+
+def test_conditions_are_held_against_the_release(run, files):
+    arguments = ("verify", files / "release.json", "--key", files / "public.pem", "--require")
+    assert run(*arguments, "answer_status=partial", "--require", "released=claim-revenue")[0] == 0
+    status, out, _ = run(*arguments, "answer_status=complete")
+    assert status == 6
+    assert out.endswith("Not met: answer_status=complete\n")
+    status, out, _ = run(*arguments, "disclosures!=partial_answer", "--json")
+    answer = json.loads(out)
+    assert (status, answer["valid"], answer["code"]) == (6, False, "condition_not_met")
+    assert answer["unmet_conditions"] == ["disclosures!=partial_answer"]
+
+
+def exported(path, length=6):
+    path.write_bytes(b"".join(line + b"\n" for line in chain(length)))
+    return path
+
+
+def checkpoints(path, *lengths, signer=SIGNER):
+    digests = [GENESIS, *(json.loads(line)["sha256"] for line in chain(9))]
+    taken = (Checkpoint(length, digests[length], TAKEN_AT).to_payload() for length in lengths)
+    path.write_bytes(b"".join(sign_payload(payload, signer) + b"\n" for payload in taken))
+    return path
+
+
+def test_an_exported_chain_is_held_against_its_checkpoints(run, files):
+    events, key = exported(files / "events.jsonl"), ("--key", files / "public.pem")
+    signed = checkpoints(files / "checkpoints.jsonl", 0, 3, 6)
+    status, out, err = run("verify-audit", events, "--checkpoint", signed, *key)
+    assert (status, err) == (0, "")
+    assert out.startswith("Unbroken: 6 events; the last digest is ")
+    assert out.count("Checkpoint of ") == 3
+    status, out, _ = run("verify-audit", events, "--checkpoint", signed, *key, "--json")
+    answer = json.loads(out)
+    assert (status, answer["unbroken"], answer["length"], answer["faults"]) == (0, True, 6, [])
+    assert [row["length"] for row in answer["checkpoints"]] == [0, 3, 6]
+
+
+def test_a_chain_without_a_checkpoint_says_what_is_not_proven(run, files):
+    status, out, _ = run("verify-audit", exported(files / "events.jsonl"))
+    assert status == 0
+    assert "No checkpoint was given" in out
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda content: content.replace(b'"actor_name":"Zo', b'"actor_name":"Mo', 1), "line 1, event 1: "),
+        (lambda content: content.split(b"\n", 1)[1], "event 1 was expected here"),
+        (lambda content: content[: content.index(b"\n") + 1], "was taken of 3 events, and the file holds 1"),
+        (lambda content: content[:-9], "line 6: "),
+    ],
+)
+def test_a_changed_export_ends_with_status_5_and_the_place(run, files, change, said):
+    events = exported(files / "events.jsonl")
+    signed = checkpoints(files / "checkpoints.jsonl", 3)
+    events.write_bytes(change(events.read_bytes()))
+    status, out, _ = run("verify-audit", events, "--checkpoint", signed, "--key", files / "public.pem")
+    assert status == 5
+    assert out.startswith("Broken:")
+    assert said in out
+
+
+def test_a_checkpoint_that_nobody_trusted_signed_ends_with_its_own_status(run, files):
+    events, key = exported(files / "events.jsonl"), ("--key", files / "public.pem")
+    strange = checkpoints(files / "strange.jsonl", 3, signer=OTHER)
+    assert run("verify-audit", events, "--checkpoint", strange, *key)[0] == 3
+    retired = key_set(files / "keys.json", TrustedKey(SIGNER.public_key, TAKEN_AT))
+    signed = checkpoints(files / "checkpoints.jsonl", 3)
+    assert run("verify-audit", events, "--checkpoint", signed, "--keys", retired)[0] == 3
+    assert run("verify-audit", events, "--checkpoint", files / "release.json", *key)[0] == 4
+
+
+@pytest.mark.parametrize("empty", ["events.jsonl", "checkpoints.jsonl"])
+def test_nothing_to_check_does_not_count_as_checked(run, files, empty):
+    exported(files / "events.jsonl")
+    checkpoints(files / "checkpoints.jsonl", 3)
+    (files / empty).write_bytes(b"")
+    arguments = ("--checkpoint", files / "checkpoints.jsonl", "--key", files / "public.pem")
+    assert run("verify-audit", files / "events.jsonl", *arguments)[0] == 2
+
+
 def test_help_names_every_exit_status(run):
-    for command, statuses in (("check", "02"), ("decide", "02"), ("verify", "02345"), ("replay", "02345")):
+    for command, statuses in (
+        ("check", "02"),
+        ("decide", "02"),
+        ("verify", "023456"),
+        ("replay", "02345"),
+        ("verify-audit", "02345"),
+    ):
         status, out, _ = run(command, "--help")
         assert status == 0
         named = out.partition("exit status:")[2]

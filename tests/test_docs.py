@@ -30,6 +30,7 @@ from ethos_review.engine.policy import Policy, load_policy
 from ethos_review.engine.release import ReviewerDecision, allowed_outcomes, make_release, rationale_required
 from ethos_review.engine.values import MALFORMED, NORMALIZATIONS, classify, relation
 from ethos_review.engine.verdict import ACCUSING, SILENT, VERDICTS
+from ethos_review.engine.verification import CONDITION_PLACES
 from ethos_review.reviews.operations import EVENT_OF_OUTCOME
 from ethos_review.reviews.queries import GROUPS, TABS
 from ethos_review.reviews.templatetags.review_words import WORDS, badges
@@ -879,17 +880,22 @@ def test_the_page_names_the_members_that_the_commands_print(capsys: pytest.Captu
 
 
 def test_the_page_names_every_exit_status(capsys: pytest.CaptureFixture[str]) -> None:
-    for row in rows_under(page("integrator.md"), "command", "0", "2", "3", "4", "5"):
+    for row in rows_under(page("integrator.md"), "command", "0", "2", "3", "4", "5", "6"):
         with pytest.raises(SystemExit):
             cli.main([code_in(row["command"])[0], "--help"])
         _, _, said = capsys.readouterr().out.partition("exit status:")
         statuses = set(re.findall(r"(?:\A|;)\s*(\d) ", said))
-        assert statuses == {status for status in "02345" if row[status]}
+        assert statuses == {status for status in "023456" if row[status]}
 
 
 def test_the_page_names_every_reason_to_refuse_an_envelope() -> None:
     rows = rows_under(page("integrator.md"), "code", "exit status", "meaning")
     assert {code_in(row["code"])[0]: int(row["exit status"]) for row in rows} == cli._EXIT_CODES
+
+
+def test_the_page_names_every_condition() -> None:
+    rows = rows_under(page("integrator.md"), "condition", "about")
+    assert {name for row in rows for name in code_in(row["condition"])} == set(CONDITION_PLACES)
 
 
 def headings(text: str) -> set[str]:

@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import cast
 
 from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives.serialization import load_pem_public_key
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_public_key
 from securesystemslib.exceptions import UnverifiedSignatureError
 from securesystemslib.signer import Signature, SSlibKey  # type: ignore[attr-defined]
 
@@ -96,6 +97,16 @@ def load_verifier_key(pem: bytes) -> SSlibKey:
         raise ValueError(
             "A verifier key must be a PEM public key (Ed25519, ECDSA P-256/P-384/P-521 or RSA): " + str(error)
         ) from error
+
+
+def public_key_pem(key: SSlibKey) -> bytes:
+    """The public key as PEM (SubjectPublicKeyInfo), as `verify --key` reads it."""
+    public = key.keyval["public"]
+    if key.keytype != "ed25519":
+        return cast(str, public).encode()  # securesystemslib keeps every other kind as PEM
+    return Ed25519PublicKey.from_public_bytes(bytes.fromhex(public)).public_bytes(
+        Encoding.PEM, PublicFormat.SubjectPublicKeyInfo
+    )
 
 
 def verified_by(envelope: DsseEnvelope, keys: Sequence[SSlibKey]) -> tuple[str, ...]:

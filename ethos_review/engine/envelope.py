@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import Final, cast
 
 from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import (
     BestAvailableEncryption,
     Encoding,
     NoEncryption,
     PrivateFormat,
-    PublicFormat,
     load_pem_private_key,
 )
 from securesystemslib.signer import CryptoSigner, Signer, SSlibKey  # type: ignore[attr-defined]
 
+from ethos_review.engine.audit_chain import Checkpoint, read_checkpoint_payload
 from ethos_review.engine.documents import Json, read_document
 from ethos_review.engine.dsse import (
     IN_TOTO_PAYLOAD_TYPE,
@@ -31,7 +31,9 @@ from ethos_review.engine.dsse import (
     load_verifier_key,
     verified_by,
 )
+from ethos_review.engine.dsse import public_key_pem as public_key_pem
 from ethos_review.engine.errors import DocumentError
+from ethos_review.engine.keys import TrustedKey, key_ids_in_force, read_time
 from ethos_review.engine.statement import PAYLOAD_LIMITS, read_release_payload
 
 PAYLOAD_TYPE: Final = IN_TOTO_PAYLOAD_TYPE
@@ -44,8 +46,8 @@ class KeyFileError(Exception):
 class EnvelopeError(Exception):
     """An envelope is refused.
 
-    `code` is `malformed_envelope`; `unknown_key` or `bad_signature`; `wrong_payload_type`,
-    `wrong_statement_type`, `wrong_predicate_type` or `not_a_release`.
+    `code` is `malformed_envelope`; `unknown_key`, `bad_signature` or `retired_key`; `wrong_payload_type`,
+    `wrong_statement_type`, `wrong_predicate_type`, `not_a_release` or `not_a_checkpoint`.
     """
 
     def __init__(self, code: str, message: str) -> None:
@@ -116,19 +118,37 @@ def load_public_key(pem: bytes) -> SSlibKey:
         raise KeyFileError(str(error)) from None
 
 
-def public_key_pem(key: SSlibKey) -> bytes:
-    """The public key as PEM (SubjectPublicKeyInfo), as `verify --key` reads it."""
-    public = key.keyval["public"]
-    if key.keytype != "ed25519":
-        return cast(str, public).encode()  # securesystemslib keeps every other kind as PEM
-    return Ed25519PublicKey.from_public_bytes(bytes.fromhex(public)).public_bytes(
-        Encoding.PEM, PublicFormat.SubjectPublicKeyInfo
-    )
+def load_signer_by_uri(uri: str, public_key_file: Path, passphrase: str = "") -> Signer:
+    """The signer that securesystemslib knows under this URI: a key management service, a hardware module, a file.
+
+    It has to make a signature that the public key verifies. Raises KeyFileError with a next step.
+    """
+    scheme = uri.partition(":")[0]  # what follows may be secret
+    try:
+        public_key = load_public_key(public_key_file.read_bytes())
+    except OSError as error:
+        raise KeyFileError(
+            f"{public_key_file} cannot be read: {error.strerror}. Name a file that holds the public key."
+        ) from None
+    try:
+        signer = Signer.from_priv_key_uri(uri, public_key, lambda name: passphrase)
+    except Exception as error:  # every kind of signer has failures of its own
+        raise KeyFileError(f"The signer of scheme {scheme} cannot be used: {error}") from error
+    sign_payload(b"{}", signer)
+    return signer
 
 
 def sign_payload(payload: bytes, signer: Signer) -> bytes:
-    """The envelope as JSON bytes, exactly what is stored and handed out (DSSE 1.0.2)."""
-    signature = signer.sign(DsseEnvelope(PAYLOAD_TYPE, payload, ()).pre_authentication_encoding())
+    """The envelope as JSON bytes, exactly what is stored and handed out (DSSE 1.0.2).
+
+    Raises KeyFileError when the signer does not sign, or not with the key that it names.
+    """
+    message = DsseEnvelope(PAYLOAD_TYPE, payload, ()).pre_authentication_encoding()
+    try:
+        signature = signer.sign(message)
+        signer.public_key.verify_signature(signature, message)
+    except Exception as error:  # every kind of signer has failures of its own
+        raise KeyFileError(f"The signer did not sign: {error or type(error).__name__}") from error
     envelope = {
         "payload": _base64(payload),
         "payloadType": PAYLOAD_TYPE,
@@ -174,7 +194,7 @@ def open_envelope(envelope: bytes, keys: Sequence[SSlibKey]) -> VerifiedPayload:
     if decoded.payload_type != PAYLOAD_TYPE:
         raise EnvelopeError(
             "wrong_payload_type",
-            f"The payload type is {decoded.payload_type!r}; a release has {PAYLOAD_TYPE!r}.",
+            f"The payload type is {decoded.payload_type!r}; releases and checkpoints have {PAYLOAD_TYPE!r}.",
         )
     return VerifiedPayload(decoded.payload, key_ids)
 
@@ -193,20 +213,57 @@ def _decode(envelope: bytes) -> DsseEnvelope:
         raise EnvelopeError("malformed_envelope", f"{place}: {problem.message}") from None
 
 
-def open_release(envelope: bytes, keys: Sequence[SSlibKey]) -> OpenedRelease:
-    """The release in an envelope: signature, payload type, Statement type, predicate type, schema; in order.
+def open_release(envelope: bytes, keys: Sequence[TrustedKey]) -> OpenedRelease:
+    """The release in an envelope: signature, payload type, Statement type, predicate type, schema, and that a
+    key which made the signature still signed when the release was sealed; in this order.
 
     Raises EnvelopeError.
     """
-    verified = open_envelope(envelope, keys)
+    verified = open_envelope(envelope, [trusted.key for trusted in keys])
     try:
         statement = read_release_payload(verified.payload)
     except DocumentError as error:
-        problem = error.problems[0]
-        code = (
-            problem.code
-            if problem.code in ("wrong_statement_type", "wrong_predicate_type")
-            else "not_a_release"
+        raise _of_another_kind(error, "not_a_release") from None
+    predicate = cast("dict[str, Json]", statement["predicate"])
+    key_ids = _in_force(verified, keys, cast(str, predicate["sealed_at"]), "not_a_release")
+    return OpenedRelease(statement, verified.payload, key_ids)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedCheckpoint:
+    checkpoint: Checkpoint
+    key_ids: tuple[str, ...]
+
+
+def open_checkpoint(envelope: bytes, keys: Sequence[TrustedKey]) -> OpenedCheckpoint:
+    """The checkpoint of the event chain in an envelope, by the same rules as a release. Raises EnvelopeError."""
+    verified = open_envelope(envelope, [trusted.key for trusted in keys])
+    try:
+        checkpoint = read_checkpoint_payload(verified.payload)
+    except DocumentError as error:
+        raise _of_another_kind(error, "not_a_checkpoint") from None
+    key_ids = _in_force(verified, keys, checkpoint.taken_at, "not_a_checkpoint")
+    return OpenedCheckpoint(checkpoint, key_ids)
+
+
+def _of_another_kind(error: DocumentError, otherwise: str) -> EnvelopeError:
+    problem = error.problems[0]
+    types = ("wrong_statement_type", "wrong_predicate_type")
+    code = problem.code if problem.code in types else otherwise
+    return EnvelopeError(code, f"{problem.pointer or 'The payload'}: {problem.message}")
+
+
+def _in_force(
+    verified: VerifiedPayload, keys: Sequence[TrustedKey], signed_at: str, otherwise: str
+) -> tuple[str, ...]:
+    at = read_time(signed_at)
+    if at is None:
+        raise EnvelopeError(otherwise, f"It names {signed_at} as its time, which no calendar or clock shows.")
+    key_ids = key_ids_in_force(verified.key_ids, keys, at)
+    if not key_ids:
+        raise EnvelopeError(
+            "retired_key",
+            f"It was signed at {signed_at} by key {', '.join(verified.key_ids)}, which no longer signed then. "
+            "Ask for a release that is signed by a key in force.",
         )
-        raise EnvelopeError(code, f"{problem.pointer or 'The payload'}: {problem.message}") from None
-    return OpenedRelease(statement, verified.payload, verified.key_ids)
+    return key_ids

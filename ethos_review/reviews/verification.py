@@ -18,6 +18,7 @@ from ethos_review.audit.queries import head_fault, read_chain
 from ethos_review.engine.assessment import Assessment, Received, shown_digest
 from ethos_review.engine.envelope import EnvelopeError, KeyFileError, load_public_key, open_release
 from ethos_review.engine.errors import DocumentError
+from ethos_review.engine.keys import TrustedKey
 from ethos_review.engine.statement import replay
 from ethos_review.reviews.assessments import (
     claim_columns,
@@ -242,7 +243,7 @@ def _differences_from_seal(
         yield Difference(here, "it is not the one that its event tells of")
     try:
         key = load_public_key(release.signing_key.public_pem.encode())
-        opened = open_release(envelope, [key])
+        opened = open_release(envelope, [TrustedKey(key)])
     except (EnvelopeError, KeyFileError) as refused:
         yield Difference(here, str(refused))
         return

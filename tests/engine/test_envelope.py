@@ -32,6 +32,7 @@ from ethos_review.engine.envelope import (
     unverified_payload,
     write_key,
 )
+from ethos_review.engine.keys import TrustedKey
 from ethos_review.engine.statement import canonical_payload
 from tests.engine.test_statement import sealed
 
@@ -139,7 +140,7 @@ def test_what_is_no_envelope_is_refused_as_malformed(envelope):
 
 def test_a_release_is_opened_only_after_signature_types_and_schema():
     statement = sealed()
-    opened = open_release(sign_payload(canonical_payload(statement), SIGNER), [KEY])
+    opened = open_release(sign_payload(canonical_payload(statement), SIGNER), [TrustedKey(KEY)])
     assert opened.statement == statement
     assert opened.key_ids == (KEY.keyid,)
 
@@ -154,16 +155,16 @@ def test_a_release_is_opened_only_after_signature_types_and_schema():
 )
 def test_a_signed_statement_of_another_kind_is_refused_for_its_own_reason(members, code):
     payload = json.dumps({**sealed(), **members}).encode()
-    assert refusal(sign_payload(payload, SIGNER), [KEY], open_release) == code
+    assert refusal(sign_payload(payload, SIGNER), [TrustedKey(KEY)], open_release) == code
 
 
 def test_a_signed_payload_that_is_no_json_is_not_a_release():
-    assert refusal(sign_payload(b"\xff", SIGNER), [KEY], open_release) == "not_a_release"
+    assert refusal(sign_payload(b"\xff", SIGNER), [TrustedKey(KEY)], open_release) == "not_a_release"
 
 
 def test_nothing_is_said_about_a_payload_whose_signature_does_not_verify():
     payload = json.dumps({**sealed(), "predicateType": "urn:other"}).encode()
-    assert refusal(sign_payload(payload, OTHER), [KEY], open_release) == "unknown_key"
+    assert refusal(sign_payload(payload, OTHER), [TrustedKey(KEY)], open_release) == "unknown_key"
 
 
 @pytest.mark.parametrize("passphrase", [None, b"correct horse"])

@@ -16,12 +16,15 @@ from ethos_review.engine.contracts import SCHEMAS, accepts, explain_refusal, sch
 from tests.engine.mutations import SCHEMA_NAMES, example_paths, example_value, spoiled_values
 
 DOCUMENTS = {
+    "audit-checkpoint",
+    "audit-event",
     "bundle",
     "claims",
     "contract-decision",
     "dsse-envelope",
     "in-toto-statement",
     "invalid-request",
+    "key-set",
     "policy",
     "readings",
     "release-statement",

@@ -15,6 +15,7 @@ from ethos_review.audit.models import Event
 from ethos_review.engine.assessment import shown_digest
 from ethos_review.engine.envelope import load_public_key, open_release
 from ethos_review.engine.errors import DocumentError
+from ethos_review.engine.keys import TrustedKey
 from ethos_review.engine.release import make_release
 from ethos_review.reviews import operations
 from ethos_review.reviews.assessments import assessment_of, current_decisions
@@ -644,7 +645,7 @@ class TestSeal:
         release = seal(reviewer, review)
 
         key = load_public_key(release.signing_key.public_pem.encode())
-        predicate: Any = open_release(bytes(release.envelope), [key]).statement["predicate"]
+        predicate: Any = open_release(bytes(release.envelope), [TrustedKey(key)]).statement["predicate"]
         assert predicate["review_id"] == str(review.review_id)
         assert predicate["release"]["released_claim_ids"] == ["fact", "joined"]
         assert predicate["release"]["answer_status"] == release.answer_status == "partial"
