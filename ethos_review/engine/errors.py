@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import TypedDict
 
 MAX_PROBLEMS = 50  # spec 2.1: up to 50 problems are listed at once
+# A pointer repeats the names it leads through: fifty of them could be ten times as long as the document.
+_MOST_POINTER_CHARACTERS = 64 * 1024
 _QUOTED_LENGTH = 80
 # Controls, line ends, zero-width and direction marks, surrogates.
 _INVISIBLE = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]")
@@ -47,12 +51,12 @@ class Problem:
 
 
 class DocumentError(Exception):
-    """A document is refused; `problems` holds at least one reason and at most `MAX_PROBLEMS`."""
+    """A document is refused; `problems` holds at least one reason and no more than `listed` lets through."""
 
     def __init__(self, problems: list[Problem]) -> None:
         if not problems:
             raise ValueError("a refusal needs a reason")
-        self.problems = tuple(problems[:MAX_PROBLEMS])
+        self.problems = tuple(listed(problems))
         super().__init__("; ".join(f"{p.document}{p.pointer}: {p.message}" for p in self.problems[:3]))
 
     def to_json(self) -> InvalidRequest:
@@ -64,6 +68,18 @@ class DocumentError(Exception):
         return DocumentError(
             [Problem(document, pointer + p.pointer, p.code, p.message) for p in self.problems]
         )
+
+
+def listed(problems: Iterable[Problem]) -> list[Problem]:
+    """The first of `problems`: at most `MAX_PROBLEMS`, and after the first no more than pointers of sane length."""
+    found: list[Problem] = []
+    characters = 0
+    for problem in islice(problems, MAX_PROBLEMS):
+        characters += len(problem.pointer)
+        if found and characters > _MOST_POINTER_CHARACTERS:
+            break
+        found.append(problem)
+    return found
 
 
 def join_pointer(pointer: str, *tokens: str | int) -> str:

@@ -14,7 +14,7 @@ from json.decoder import JSONDecodeError
 from typing import Any, Final, NoReturn, TypeAlias, cast
 
 from ethos_review.engine.collector import without_collector
-from ethos_review.engine.errors import MAX_PROBLEMS, DocumentError, Problem, join_pointer, quoted
+from ethos_review.engine.errors import MAX_PROBLEMS, DocumentError, Problem, join_pointer, listed, quoted
 
 Json: TypeAlias = "bool | int | Decimal | str | list[Json] | dict[str, Json] | None"
 """A parsed value: integers are int, other numerals Decimal, so none passes through binary floating point."""
@@ -60,7 +60,7 @@ def parse_json(role: str, content: bytes, limits: Limits) -> Json:
     if repeats:
         value = _parse_marking_repeated_names(text, limits)
     problems = [_too_deep(role, text, skipped, limits)] if too_deep else []
-    problems += _faults_in(role, _levels(value, limits), limits)
+    problems += listed(_faults_in(role, _levels(value, limits), limits))
     if repeats and not problems:  # those marked stood in a value that another repeated name has replaced
         message = "Somewhere, a member name stands more than once in one object. Keep one of them."
         _refuse(role, "duplicate_member", message)
@@ -338,8 +338,8 @@ def _may_hold_bad_strings(content: bytes, limits: Limits) -> bool:
     )
 
 
-def _faults_in(role: str, levels: list[list[Any]], limits: Limits) -> list[Problem]:
-    """Faults with their pointers, level by level; only the path to a fault is ever spelled out."""
+def _faults_in(role: str, levels: list[list[Any]], limits: Limits) -> Iterator[Problem]:
+    """The first faults with their pointers, level by level; only the path to a fault is ever spelled out."""
     found: list[tuple[Any, str | int, _Fault]] = []
     depth_of: dict[int, int] = {}
     for depth, level in enumerate(levels[: limits.nesting_depth + 1]):
@@ -348,12 +348,11 @@ def _faults_in(role: str, levels: list[list[Any]], limits: Limits) -> list[Probl
         for container in level:
             if len(found) >= MAX_PROBLEMS:
                 break
-            for token, fault in _own_faults(container, limits):
+            for token, fault in islice(_own_faults(container, limits), MAX_PROBLEMS - len(found)):
                 found.append((container, token, fault))
                 depth_of[id(container)] = depth
     parents = _parents(levels, depth_of)
     root = levels[0][0][0]
-    problems = []
     for container, token, fault in found:
         path = [token]
         while id(container) in parents:
@@ -361,8 +360,7 @@ def _faults_in(role: str, levels: list[list[Any]], limits: Limits) -> list[Probl
             path.append(step)
         pointer = join_pointer("", *reversed(path[:-1]))
         if not (fault.code == "string_too_long" and _is_payload(root, pointer)):
-            problems.append(Problem(role, pointer, fault.code, fault.message))
-    return problems
+            yield Problem(role, pointer, fault.code, fault.message)
 
 
 def _is_clean(level: list[Any], limits: Limits) -> bool:

@@ -205,6 +205,14 @@ def test_of_a_hundred_thousand_problems_fifty_are_listed(entry):
     assert len(refused(b"[" + b",".join([entry] * 100_000) + b"]")) == 50
 
 
+@pytest.mark.parametrize("entry", [b"NaN", b'{"a":1,"a":2}', b"1e99999", b'"\\ud800"'])
+def test_pointers_through_long_names_are_not_repeated_fifty_times(entry):
+    opened = b'{"' + b"n" * 10_000 + b'":'
+    content = opened * 20 + b"[" + b",".join([entry] * 100) + b"]" + b"}" * 20
+    ((pointer, _, _),) = refused(content)
+    assert pointer.startswith(("/" + "n" * 10_000) * 20 + "/0")
+
+
 @pytest.mark.parametrize("hidden", [b'{"b":1,"b":2}', b"NaN", b"1e99999"])
 def test_faults_in_a_value_that_a_repeated_name_replaces_hide_nothing(hidden):
     content = b'{"a": [' + b",".join([hidden] * 60) + b'], "a": 1}'

@@ -21,6 +21,12 @@ def test_a_refusal_lists_at_most_fifty_problems():
     assert len(DocumentError([PROBLEM] * 51).problems) == MAX_PROBLEMS == 50
 
 
+def test_a_refusal_lists_fewer_problems_when_their_pointers_are_long():
+    far = Problem("claims", "/" + "n" * 40_000, "unknown_member", "Remove it.")
+    assert DocumentError([PROBLEM, far, far, far]).problems == (PROBLEM, far)
+    assert DocumentError([far, far]).problems == (far,)
+
+
 def test_a_refusal_is_an_invalid_request_document():
     document = DocumentError([PROBLEM]).to_json()
     check_against_schema("invalid_request", document, "invalid-request")
