@@ -40,12 +40,17 @@ def lead_to(request: AnyRequest, to: str, *args: object, **kwargs: object) -> Ht
 def page_of(request: AnyRequest) -> str:
     """The path of the page that a request came from: where to return to."""
     if request.htmx:
-        return request.htmx.current_url_abs_path or "/"
+        return _path_here(request.htmx.current_url_abs_path or "/")
     if request.method in ("GET", "HEAD"):
         return request.get_full_path()
     referrer = request.headers.get("Referer", "")
     safe = url_has_allowed_host_and_scheme(referrer, {request.get_host()}, require_https=request.is_secure())
-    return "/" + referrer.split("/", 3)[3] if safe and referrer.count("/") >= 3 else "/"
+    return _path_here(referrer.split("/", 3)[3]) if safe and referrer.count("/") >= 3 else "/"
+
+
+def _path_here(path: str) -> str:
+    """With one slash before it: two would name another host."""
+    return "/" + path.lstrip("/\\")
 
 
 def tell_script(response: HttpResponse, **facts: object) -> HttpResponse:

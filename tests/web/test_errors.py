@@ -44,6 +44,21 @@ def test_an_old_form_under_htmx_loads_the_page_again_and_says_so() -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(
+    "path", ["//elsewhere.example/x", "/\\elsewhere.example/x", "///elsewhere.example/x"]
+)
+def test_the_way_back_never_leads_to_another_host(path: str) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(make_person(REVIEWER))
+    plain = client.post(reverse("preferences"), headers={"Referer": f"http://testserver{path}"})
+    assertContains(plain, 'href="/elsewhere.example/x"', status_code=403)
+    under_htmx = client.post(
+        reverse("preferences"), headers=HTMX | {"HX-Current-URL": f"http://testserver{path}"}
+    )
+    assert under_htmx["HX-Redirect"] == "/elsewhere.example/x"
+
+
+@pytest.mark.django_db
 def test_an_old_form_of_someone_signed_out_leads_an_htmx_page_to_sign_in() -> None:
     response = Client(enforce_csrf_checks=True).post(reverse("preferences"), headers=HTMX)
     assert response["HX-Redirect"] == "/sign-in/?next=%2Fpreferences%2F"
