@@ -84,7 +84,7 @@ def test_what_changed_since_the_last_look_is_looked_at_again(reviewer: Client, w
     assert not Release.objects.filter(review__review_id=world.reviews[LIFT]).exists()
 
 
-@pytest.mark.parametrize("based_on", ["", "x", "-1"])
+@pytest.mark.parametrize("based_on", ["", "x", "-1", "9" * 5000])
 def test_a_seal_without_a_last_look_is_refused(reviewer: Client, world: World, based_on: str) -> None:
     decide_all(world)
     response = reviewer.post(world.page(LIFT, "seal_review"), {"based_on": based_on})

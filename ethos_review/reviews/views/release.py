@@ -20,7 +20,7 @@ def seal_review(request: Request, review_id: UUID) -> HttpResponse:
     obstacle = None
     if request.method == "POST":
         seen = request.POST.get("based_on", "")
-        based_on = int(seen) if seen.isdecimal() else -1
+        based_on = int(seen) if seen.isdecimal() and len(seen) < 10 else -1
         obstacle = attempt(
             lambda: operations.seal_review(actor=request.user, review_id=review_id, based_on=based_on)
         )
