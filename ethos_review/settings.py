@@ -10,6 +10,8 @@ import environ
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
+from ethos_review.accounts.roles import ROLES
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.FileAwareEnv()  # NAME_FILE=/path is read as the value of NAME
 
@@ -40,12 +42,38 @@ VERIFIER_KEY_FILES = env.list("ETHOS_REVIEW_VERIFIER_KEY_FILES", default=[])
 # The policy document; empty means the built-in conservative policy.
 POLICY_FILE = env.str("ETHOS_REVIEW_POLICY_FILE", default="")
 
+# Signing in through an OpenID provider, when its issuer is named; what is incomplete stops the start.
+OIDC = None
+if OIDC_ISSUER := env.str("ETHOS_REVIEW_OIDC_ISSUER", default=""):
+    OIDC = {
+        "issuer": OIDC_ISSUER,
+        "client_id": env.str("ETHOS_REVIEW_OIDC_CLIENT_ID", default=""),
+        "client_secret": secret("ETHOS_REVIEW_OIDC_CLIENT_SECRET"),
+        "name": env.str("ETHOS_REVIEW_OIDC_NAME", default="single sign-on"),
+        "scopes": env.list("ETHOS_REVIEW_OIDC_SCOPES", default=["openid", "profile"]),
+        "roles_claim": env.str("ETHOS_REVIEW_OIDC_ROLES_CLAIM", default="groups"),
+        "roles": env.dict("ETHOS_REVIEW_OIDC_ROLES", default={}),
+    }
+    if not OIDC["client_id"] or not OIDC["client_secret"]:
+        raise ImproperlyConfigured(
+            "ETHOS_REVIEW_OIDC_ISSUER needs ETHOS_REVIEW_OIDC_CLIENT_ID and ETHOS_REVIEW_OIDC_CLIENT_SECRET."
+        )
+    if unknown := set(OIDC["roles"].values()) - set(ROLES):
+        raise ImproperlyConfigured(
+            f"ETHOS_REVIEW_OIDC_ROLES names {', '.join(sorted(unknown))}; the roles are {', '.join(ROLES)}."
+        )
+
 INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "axes",
     "csp",
     "django_htmx",
@@ -56,9 +84,13 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",  # before whatever may answer, static files included
     "whitenoise.middleware.WhiteNoiseMiddleware",
+<<<<<<< Updated upstream
     "csp.middleware.CSPMiddleware",
     "ethos_review.web.nul.without_nul",
+=======
+>>>>>>> Stashed changes
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -66,6 +98,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 ROOT_URLCONF = "ethos_review.urls"
@@ -85,7 +118,8 @@ TEMPLATES = [
     }
 ]
 
-DATABASES = {"default": env.db("DATABASE_URL", default=f"sqlite:///{BASE_DIR}/var/ethos_review.sqlite3")}
+DATABASE_URL = secret("DATABASE_URL") or f"sqlite:///{BASE_DIR}/var/ethos_review.sqlite3"
+DATABASES = {"default": env.db_url_config(DATABASE_URL)}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # Writers queue instead of failing with “database is locked”: they lock at BEGIN and wait; readers go on.
     DATABASES["default"]["OPTIONS"] = {
@@ -118,8 +152,28 @@ AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 AXES_LOCKOUT_CALLABLE = "ethos_review.accounts.views.locked_out"
 AXES_VERBOSE = False
-SESSION_COOKIE_AGE = 12 * 60 * 60  # seconds: a working day
-SESSION_EXPIRE_AT_BROWSER_CLOSE = True
+AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "code", "next"]  # not kept of a failed attempt
+SESSION_ENGINE = "ethos_review.accounts.sessions"  # ends with the browser, too
+SESSION_COOKIE_AGE = 12 * 60 * 60  # seconds after signing in: a working day
+
+ACCOUNT_ADAPTER = "ethos_review.accounts.adapters.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]  # what allauth checks; nobody signs up
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_RATE_LIMITS = False  # django-axes counts in the database, which all processes share
+SOCIALACCOUNT_ADAPTER = "ethos_review.accounts.openid.SocialAdapter"
+SOCIALACCOUNT_LOGIN_ON_GET = True
+SOCIALACCOUNT_PROVIDERS = {
+    "openid_connect": {"provider_class": "ethos_review.accounts.openid.OpenIdProvider"}
+}
+MFA_ADAPTER = "ethos_review.accounts.second_factor.MfaAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_TOTP_ISSUER = "Ethos Review"
+MFA_RECOVERY_CODES_SHOW_ONCE = True
+MFA_FORMS = {
+    "authenticate": "ethos_review.accounts.second_factor.SignInCodeForm",
+    "reauthenticate": "ethos_review.accounts.second_factor.ConfirmCodeForm",
+}
 
 # Plain HTTP is for a trial on the loopback interface only.
 HTTPS = not env.bool("ETHOS_REVIEW_PLAIN_HTTP", default=False)

@@ -31,6 +31,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _restore_migrated_rows(**kwargs: Any) -> None:
     import_module("ethos_review.accounts.migrations.0002_roles").create_roles(apps, None)
+    import_module("ethos_review.accounts.migrations.0003_people").let_operators_manage_people(apps, None)
     import_module("ethos_review.audit.migrations.0002_chain_head").create_chain_head(apps, None)
 
 

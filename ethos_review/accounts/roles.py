@@ -18,5 +18,12 @@ ROLES: dict[str, frozenset[str]] = {
         }
     ),
     AUDITOR: frozenset({"reviews.view_review", "reviews.view_every_review", "audit.view_event"}),
-    OPERATOR: frozenset({"reviews.view_review", "reviews.view_every_review", "audit.view_event"}),
+    OPERATOR: frozenset(
+        {
+            "reviews.view_review",
+            "reviews.view_every_review",
+            "audit.view_event",
+            "accounts.manage_people",
+        }
+    ),
 }

@@ -1,13 +1,32 @@
-"""Addresses for signing in and for preferences."""
+"""Addresses for signing in, for one's own account, and for people.
+
+The names that allauth itself looks up keep allauth's form.
+"""
 
 from __future__ import annotations
 
 from django.urls import path
 
-from ethos_review.accounts import views
+from ethos_review.accounts import people, views
 
 urlpatterns = [
     path("sign-in/", views.sign_in, name="sign_in"),
+    path("sign-in/", views.sign_in, name="account_login"),
+    path("sign-in/code/", views.enter_code, name="mfa_authenticate"),
+    path("sign-in/openid/", views.openid_sign_in, name="openid_sign_in"),
+    path("sign-in/openid/callback/", views.openid_callback, name="openid_callback"),
     path("sign-out/", views.sign_out, name="sign_out"),
+    path("sign-out/everywhere/", views.sign_out_everywhere, name="sign_out_everywhere"),
     path("preferences/", views.preferences, name="preferences"),
+    path("preferences/confirm/", views.confirm_by_password, name="account_reauthenticate"),
+    path("preferences/confirm/code/", views.confirm_by_code, name="mfa_reauthenticate"),
+    path("preferences/second-factor/", views.second_factor, name="mfa_index"),
+    path("preferences/second-factor/app/", views.activate_totp, name="mfa_activate_totp"),
+    path("preferences/second-factor/app/remove/", views.deactivate_totp, name="mfa_deactivate_totp"),
+    path("preferences/second-factor/codes/", views.recovery_codes_shown, name="mfa_view_recovery_codes"),
+    path(
+        "preferences/second-factor/codes/new/", views.recovery_codes_made, name="mfa_generate_recovery_codes"
+    ),
+    path("people/", people.people, name="people"),
+    path("people/<int:person_id>/", people.person, name="person"),
 ]

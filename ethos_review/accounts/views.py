@@ -1,28 +1,61 @@
-"""Signing in and out, and preferences."""
+"""Signing in and out, preferences, and the second factor."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from allauth.account.internal.flows.login import perform_password_login
+from allauth.account.models import Login
+from allauth.account.views import reauthenticate
+from allauth.mfa.base import views as mfa
+from allauth.mfa.recovery_codes import views as recovery_codes
+from allauth.mfa.totp import views as totp
+from allauth.socialaccount.providers.oauth2.client import OAuth2Error
+from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView, OAuth2LoginView
 from axes.helpers import get_cool_off
+from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView, LogoutView
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from requests import RequestException
 
+from ethos_review.accounts import openid, operations
 from ethos_review.accounts.forms import PreferencesForm
 from ethos_review.web.htmx import Request
-from ethos_review.web.permissions import SIGNED_IN, anonymous, permission_required
+from ethos_review.web.permissions import SIGNED_IN, View, anonymous, permission_required
 
-sign_in = anonymous(
-    LoginView.as_view(
-        template_name="accounts/sign_in.html",
-        redirect_authenticated_user=True,
-        http_method_names=["get", "head", "post"],
-    )
-)
+
+class SignInView(LoginView):
+    """Django's form; allauth's stages after it, so that a second factor is asked for when there is one."""
+
+    template_name = "accounts/sign_in.html"
+    redirect_authenticated_user = True
+    http_method_names = ["get", "head", "post"]  # noqa: RUF012 - as Django declares it
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        user = form.get_user()
+        login = Login(user=user, redirect_url=self.get_success_url())
+        response: HttpResponse = perform_password_login(
+            self.request, {"username": user.get_username()}, login
+        )
+        return response
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(**kwargs) | {"openid": settings.OIDC}
+
+
+sign_in = anonymous(SignInView.as_view())
 sign_out = anonymous(LogoutView.as_view())
+
+
+@permission_required(SIGNED_IN)
+@require_POST
+def sign_out_everywhere(request: Request) -> HttpResponse:
+    operations.sign_out_everywhere(actor=request.user, person_id=request.user.pk)
+    return redirect("sign_in")
 
 
 @permission_required(SIGNED_IN)
@@ -43,3 +76,43 @@ def locked_out(
     cool_off = get_cool_off(request)
     context = {"minutes": round(cool_off.total_seconds() / 60) if cool_off else 0}
     return render(request, "accounts/locked_out.html", context, status=429)
+
+
+@anonymous
+@require_safe
+def openid_sign_in(request: HttpRequest) -> HttpResponse:
+    """A link and no form: the content security policy lets forms lead to this host only."""
+    if request.user.is_authenticated:
+        return redirect(settings.LOGIN_REDIRECT_URL)
+    return _through_openid(request, OAuth2LoginView)
+
+
+@anonymous
+@require_safe
+def openid_callback(request: HttpRequest) -> HttpResponse:
+    return _through_openid(request, OAuth2CallbackView)
+
+
+def _through_openid(request: HttpRequest, step: Any) -> HttpResponse:
+    if settings.OIDC is None:
+        raise Http404
+    try:
+        response: HttpResponse = step.adapter_view(openid.OpenIdClient(request, openid.PROVIDER))(request)
+    except (OAuth2Error, RequestException, KeyError, ValueError) as error:
+        return openid.sign_in_failed(request, error)
+    return response
+
+
+def _own(view: View) -> View:
+    """One of allauth's pages about one's own account."""
+    return permission_required(SIGNED_IN)(require_http_methods(["GET", "HEAD", "POST"])(view))
+
+
+enter_code = anonymous(require_http_methods(["GET", "HEAD", "POST"])(mfa.authenticate))
+second_factor = _own(mfa.index)
+confirm_by_code = _own(mfa.reauthenticate)
+confirm_by_password = _own(reauthenticate)
+activate_totp = _own(totp.activate_totp)
+deactivate_totp = _own(totp.deactivate_totp)
+recovery_codes_shown = _own(recovery_codes.view_recovery_codes)
+recovery_codes_made = _own(recovery_codes.generate_recovery_codes)

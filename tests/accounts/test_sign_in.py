@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
+from django.contrib.auth.password_validation import validate_password
+from django.contrib.sessions.models import Session
+from django.core.exceptions import ValidationError
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from pytest_django.asserts import assertContains, assertRedirects, assertTemplateUsed
 
+from ethos_review.accounts.models import User
 from ethos_review.accounts.roles import REVIEWER
+from ethos_review.audit.models import Event
 from tests.web.people import PASSWORD, make_person
 
 pytestmark = pytest.mark.django_db
@@ -101,3 +109,42 @@ def test_shortcuts_can_be_switched_off_per_person(client: Client) -> None:
     person.refresh_from_db()
     assert person.single_key_shortcuts is False
     assertContains(client.get(reverse("preferences")), "data-no-shortcuts")
+
+
+def test_signing_in_is_an_event(client: Client) -> None:
+    make_person(REVIEWER)
+    sign_in(client)
+    event = Event.objects.get()
+    assert (event.actor_name, event.action, event.details) == ("reviewer", "signed_in", '{"by":"password"}')
+
+
+def test_a_session_ends_with_the_browser_and_twelve_hours_after_signing_in(client: Client) -> None:
+    make_person(REVIEWER)
+    cookie = sign_in(client).cookies["sessionid"]
+    assert (cookie["max-age"], cookie["expires"]) == ("", "")
+    assert (cookie["httponly"], cookie["samesite"]) == (True, "Lax")
+    ends = client.session.get_expiry_date()
+    client.post(reverse("preferences"), {})  # writes to the session
+    assert client.session.get_expiry_date() == ends
+    assert timedelta(hours=11) < ends - timezone.now() <= timedelta(hours=12)
+
+
+def test_a_session_past_its_end_is_none(client: Client) -> None:
+    make_person(REVIEWER)
+    sign_in(client)
+    Session.objects.update(expire_date=timezone.now())
+    assert client.get(reverse("preferences")).status_code == 302
+
+
+def test_a_session_before_signing_in_is_not_the_one_after(client: Client) -> None:
+    make_person(REVIEWER)
+    client.session.save()
+    before = client.session.session_key
+    sign_in(client)
+    assert client.session.session_key != before
+
+
+@pytest.mark.parametrize("password", ["reviewer-2026", "short", "password123456", "314159265358979"])
+def test_a_password_that_is_guessed_first_is_refused(password: str) -> None:
+    with pytest.raises(ValidationError):
+        validate_password(password, User(username="reviewer"))

@@ -1,0 +1,110 @@
+"""What operators do to accounts, and people to their own: one function, one transaction, one audit event each."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from allauth.mfa.models import Authenticator
+from django.contrib.auth.models import Group
+from django.db import transaction
+
+from ethos_review.accounts.models import User
+from ethos_review.accounts.roles import OPERATOR, ROLES
+from ethos_review.audit.operations import record_event
+
+MANAGE_PEOPLE = "accounts.manage_people"
+
+
+class Refused(Exception):
+    """The act is not allowed, or not on this person; the message is for people."""
+
+
+@transaction.atomic
+def change_roles(*, actor: User, person_id: int, roles: Collection[str]) -> None:
+    """Give exactly these roles. Raises Refused, User.DoesNotExist."""
+    person = _locked(actor, person_id)
+    if person == actor and OPERATOR not in roles:
+        raise Refused("You cannot take the role Operator from yourself. Another operator can.")
+    _store_roles(person, roles, actor=actor)
+
+
+@transaction.atomic
+def adopt_roles(person: User, roles: Collection[str], *, provider: str) -> None:
+    """The roles that the OpenID provider's claim maps to, at every sign-in: none mapped, none kept."""
+    _store_roles(User.objects.select_for_update().get(pk=person.pk), roles, actor=None, actor_name=provider)
+
+
+@transaction.atomic
+def deactivate_person(*, actor: User, person_id: int) -> None:
+    """Close an account and end its sessions. Raises Refused, User.DoesNotExist."""
+    person = _locked(actor, person_id)
+    if person == actor:
+        raise Refused("You cannot close your own account. Another operator can.")
+    if person.is_active:
+        person.is_active = False
+        _end_sessions(person, "is_active")
+        record_event(
+            actor=actor, action="person_deactivated", object_type="person", object_id=person.get_username()
+        )
+
+
+@transaction.atomic
+def reactivate_person(*, actor: User, person_id: int) -> None:
+    """Open a closed account again. Raises Refused, User.DoesNotExist."""
+    person = _locked(actor, person_id)
+    if not person.is_active:
+        person.is_active = True
+        person.save(update_fields=["is_active"])
+        record_event(
+            actor=actor, action="person_reactivated", object_type="person", object_id=person.get_username()
+        )
+
+
+@transaction.atomic
+def sign_out_everywhere(*, actor: User, person_id: int) -> None:
+    """End every session of oneself or, for operators, of anyone. Raises Refused, User.DoesNotExist."""
+    person = _locked(actor, person_id) if person_id != actor.pk else User.objects.get(pk=person_id)
+    _end_sessions(person)
+    record_event(
+        actor=actor, action="signed_out_everywhere", object_type="person", object_id=person.get_username()
+    )
+
+
+@transaction.atomic
+def remove_second_factor(*, actor: User, person_id: int) -> None:
+    """For a person who lost it: only the password is asked for, until they set up a new one.
+
+    The event is written when the row goes (second_factor.py). Raises Refused, User.DoesNotExist.
+    """
+    person = _locked(actor, person_id)
+    Authenticator.objects.filter(user=person).delete()
+
+
+def _locked(actor: User, person_id: int) -> User:
+    if not actor.has_perm(MANAGE_PEOPLE):
+        raise Refused("Your role does not let you manage people.")
+    return User.objects.select_for_update().get(pk=person_id)
+
+
+def _end_sessions(person: User, *changed: str) -> None:
+    person.sign_outs += 1
+    person.save(update_fields=["sign_outs", *changed])
+
+
+def _store_roles(
+    person: User, roles: Collection[str], *, actor: User | None, actor_name: str | None = None
+) -> None:
+    wanted = ROLES.keys() & set(roles)
+    before = set(person.groups.filter(name__in=ROLES).values_list("name", flat=True))
+    if wanted == before:
+        return
+    person.groups.remove(*Group.objects.filter(name__in=before - wanted))
+    person.groups.add(*Group.objects.filter(name__in=wanted - before))
+    record_event(
+        actor=actor,
+        actor_name=actor_name,
+        action="role_changed",
+        object_type="person",
+        object_id=person.get_username(),
+        details={"before": ", ".join(sorted(before)), "after": ", ".join(sorted(wanted))},
+    )

@@ -1,0 +1,65 @@
+"""The pages for operators: who has an account, with which roles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from allauth.mfa.models import Authenticator
+from django.contrib import messages
+from django.db.models import Exists, OuterRef, QuerySet
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from ethos_review.accounts import operations
+from ethos_review.accounts.forms import RolesForm
+from ethos_review.accounts.models import User
+from ethos_review.web.htmx import Request
+from ethos_review.web.permissions import permission_required
+
+ACTS: Final[dict[str, tuple[Callable[..., None], str]]] = {
+    "deactivate": (operations.deactivate_person, "The account is closed, and its sessions have ended."),
+    "reactivate": (operations.reactivate_person, "The account is open again."),
+    "sign-out": (operations.sign_out_everywhere, "Every session of the account has ended."),
+    "remove-second-factor": (operations.remove_second_factor, "The second factor is removed."),
+}
+
+
+@permission_required(operations.MANAGE_PEOPLE)
+@require_safe
+def people(request: Request) -> HttpResponse:
+    return render(request, "accounts/people.html", {"people": _people().order_by("-is_active", "username")})
+
+
+@permission_required(operations.MANAGE_PEOPLE)
+@require_http_methods(["GET", "HEAD", "POST"])
+def person(request: Request, person_id: int) -> HttpResponse:
+    shown = _people().get(pk=person_id)
+    if request.method != "POST":
+        form = RolesForm(initial={"roles": [group.name for group in shown.groups.all()]})
+        return render(request, "accounts/person.html", {"person": shown, "form": form})
+    try:
+        messages.success(request, _act(request, person_id))
+    except operations.Refused as refused:
+        messages.error(request, str(refused))
+    return redirect("person", person_id)
+
+
+def _act(request: Request, person_id: int) -> str:
+    """What was done, as a sentence."""
+    name = request.POST.get("action", "")
+    if name in ACTS:
+        act, done = ACTS[name]
+        act(actor=request.user, person_id=person_id)
+        return done
+    form = RolesForm(request.POST)
+    if name != "roles" or not form.is_valid():
+        raise operations.Refused("Nothing was changed: the form was not one of this page.")
+    operations.change_roles(actor=request.user, person_id=person_id, roles=form.cleaned_data["roles"])
+    return "The roles are saved."
+
+
+def _people() -> QuerySet[User]:
+    second_factor = Authenticator.objects.filter(user=OuterRef("pk"))
+    return User.objects.prefetch_related("groups").annotate(has_second_factor=Exists(second_factor))

@@ -1,0 +1,23 @@
+"""Sessions that end with the browser, and at the latest some hours after signing in."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.contrib.sessions.backends.db import SessionStore as DatabaseSessionStore
+from django.http import HttpRequest
+from django.utils import timezone
+
+
+class SessionStore(DatabaseSessionStore):
+    """Django asks for one or the other: a fixed end, or the end of the browser. This is both."""
+
+    def get_expire_at_browser_close(self) -> bool:
+        return True
+
+
+def fix_end(sender: object, request: HttpRequest, **kwargs: Any) -> None:
+    """At sign-in: a moment, which using the product does not move (spec 6.3)."""
+    request.session.set_expiry(timezone.now() + timedelta(seconds=settings.SESSION_COOKIE_AGE))

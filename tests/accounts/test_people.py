@@ -1,0 +1,143 @@
+"""The People page: operators see who has which role, and change it; every change is an event."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from pytest_django import DjangoAssertNumQueries
+from pytest_django.asserts import assertContains, assertRedirects
+
+from ethos_review.accounts import operations
+from ethos_review.accounts.models import User
+from ethos_review.accounts.roles import AUDITOR, OPERATOR, REVIEWER, SUBMITTER
+from ethos_review.audit.models import Event
+from tests.web.people import PASSWORD, make_people, make_person
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def people(client: Client) -> dict[str, User]:
+    """The client is the operator's."""
+    found = make_people()
+    client.force_login(found[OPERATOR])
+    return found
+
+
+def last_event() -> tuple[str, str, str, str]:
+    event = Event.objects.latest("sequence")
+    return event.actor_name, event.action, event.object_id, event.details
+
+
+def roles_of(person: User) -> set[str]:
+    return set(person.groups.values_list("name", flat=True))
+
+
+def test_everyone_is_listed_with_roles_and_last_sign_in(
+    client: Client, people: dict[str, User], django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    with django_assert_max_num_queries(6):  # session, person, their rights (2), people, groups
+        page = client.get(reverse("people"))
+    for role, person in people.items():
+        assertContains(page, f'href="/people/{person.pk}/"')
+        assertContains(page, f'<span class="badge">{role}</span>')
+    assertContains(page, "Never", 3)
+
+
+def test_roles_are_given_and_taken_with_an_event(client: Client, people: dict[str, User]) -> None:
+    where = reverse("person", args=[people[SUBMITTER].pk])
+    assertRedirects(client.post(where, {"action": "roles", "roles": [REVIEWER, AUDITOR]}), where)
+    assert roles_of(people[SUBMITTER]) == {REVIEWER, AUDITOR}
+    assert last_event() == (
+        "operator",
+        "role_changed",
+        "submitter",
+        '{"after":"Auditor, Reviewer","before":"Submitter"}',
+    )
+
+
+def test_saving_the_same_roles_is_no_event(client: Client, people: dict[str, User]) -> None:
+    client.post(reverse("person", args=[people[REVIEWER].pk]), {"action": "roles", "roles": [REVIEWER]})
+    assert not Event.objects.exists()
+
+
+@pytest.mark.parametrize("form", [{"action": "roles", "roles": ["Emperor"]}, {"action": "promote"}, {}])
+def test_a_form_of_another_page_changes_nothing(
+    client: Client, people: dict[str, User], form: dict[str, str]
+) -> None:
+    where = reverse("person", args=[people[REVIEWER].pk])
+    assertContains(client.post(where, form, follow=True), "Nothing was changed")
+    assert roles_of(people[REVIEWER]) == {REVIEWER}
+    assert not Event.objects.exists()
+
+
+def test_a_closed_account_ends_its_sessions_and_lets_nobody_in(
+    client: Client, people: dict[str, User]
+) -> None:
+    theirs = Client()
+    theirs.force_login(people[REVIEWER])
+    client.post(reverse("person", args=[people[REVIEWER].pk]), {"action": "deactivate"})
+    assert last_event() == ("operator", "person_deactivated", "reviewer", "{}")
+    assert theirs.get(reverse("preferences")).status_code == 302
+    theirs.post(reverse("sign_in"), {"username": "reviewer", "password": PASSWORD})
+    assert theirs.get(reverse("preferences")).status_code == 302
+
+
+def test_an_opened_account_works_again_but_its_old_sessions_do_not(
+    client: Client, people: dict[str, User]
+) -> None:
+    theirs = Client()
+    theirs.force_login(people[REVIEWER])
+    for action in ("deactivate", "reactivate"):
+        client.post(reverse("person", args=[people[REVIEWER].pk]), {"action": action})
+    assert last_event() == ("operator", "person_reactivated", "reviewer", "{}")
+    assert theirs.get(reverse("preferences")).status_code == 302
+    theirs.post(reverse("sign_in"), {"username": "reviewer", "password": PASSWORD})
+    assert theirs.get(reverse("preferences")).status_code == 200
+
+
+@pytest.mark.parametrize("form", [{"action": "deactivate"}, {"action": "roles", "roles": [AUDITOR]}])
+def test_the_last_operator_cannot_lock_everyone_out(
+    client: Client, people: dict[str, User], form: dict[str, str]
+) -> None:
+    where = reverse("person", args=[people[OPERATOR].pk])
+    assertContains(client.post(where, form, follow=True), "Another operator can.")
+    assert client.get(where).status_code == 200
+    assert not Event.objects.exists()
+
+
+@pytest.mark.parametrize("role", [SUBMITTER, REVIEWER, AUDITOR])
+def test_nobody_else_manages_people_by_any_operation(role: str) -> None:
+    actor, other = make_person(role), make_person(REVIEWER, "other")
+    acts = (
+        lambda: operations.change_roles(actor=actor, person_id=actor.pk, roles=[OPERATOR]),
+        lambda: operations.deactivate_person(actor=actor, person_id=other.pk),
+        lambda: operations.reactivate_person(actor=actor, person_id=other.pk),
+        lambda: operations.sign_out_everywhere(actor=actor, person_id=other.pk),
+        lambda: operations.remove_second_factor(actor=actor, person_id=other.pk),
+    )
+    for act in acts:
+        with pytest.raises(operations.Refused):
+            act()
+    assert not Event.objects.exists()
+
+
+def test_signing_out_everywhere_ends_every_session_of_the_person_and_of_nobody_else(
+    client: Client, people: dict[str, User]
+) -> None:
+    here, there = Client(), Client()
+    for session in (here, there):
+        session.force_login(people[REVIEWER])
+    assertRedirects(here.post(reverse("sign_out_everywhere")), reverse("sign_in"))
+    assert last_event() == ("reviewer", "signed_out_everywhere", "reviewer", "{}")
+    assert {session.get(reverse("preferences")).status_code for session in (here, there)} == {302}
+    assert client.get(reverse("preferences")).status_code == 200
+
+
+def test_an_operator_signs_another_person_out(client: Client, people: dict[str, User]) -> None:
+    theirs = Client()
+    theirs.force_login(people[REVIEWER])
+    client.post(reverse("person", args=[people[REVIEWER].pk]), {"action": "sign-out"})
+    assert last_event()[:3] == ("operator", "signed_out_everywhere", "reviewer")
+    assert theirs.get(reverse("preferences")).status_code == 302
