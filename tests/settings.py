@@ -12,14 +12,16 @@ os.environ.setdefault("ETHOS_REVIEW_PLAIN_HTTP", "1")
 from ethos_review.settings import *  # noqa: F403
 from ethos_review.settings import DATABASES
 
-# A file, because threads of one process cannot wait for each other on a database in memory.
-_directory = tempfile.TemporaryDirectory(prefix="ethos-review-tests-")
+# A file, because threads of one process cannot wait for each other on a database in memory; one for each process.
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
-    DATABASES["default"]["TEST"] = {"NAME": f"{_directory.name}/test.sqlite3"}
+    DATABASES["default"]["TEST"] = {
+        "NAME": f"{tempfile.gettempdir()}/ethos-review-tests-{os.getpid()}.sqlite3"
+    }
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
-STATIC_ROOT = _directory.name  # WhiteNoise wants it to exist
+STATIC_ROOT = f"{tempfile.gettempdir()}/ethos-review-tests-static"  # empty, but WhiteNoise wants it to exist
+os.makedirs(STATIC_ROOT, exist_ok=True)
