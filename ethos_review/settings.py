@@ -86,11 +86,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",  # before whatever may answer, static files included
     "whitenoise.middleware.WhiteNoiseMiddleware",
-<<<<<<< Updated upstream
-    "csp.middleware.CSPMiddleware",
     "ethos_review.web.nul.without_nul",
-=======
->>>>>>> Stashed changes
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
