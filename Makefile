@@ -11,6 +11,7 @@ POSTGRES_URL ?= postgres://postgres@127.0.0.1:5432/postgres
 
 # The lock files pin every package with its hash; the project itself is linked in without building downloads.
 $(VENV)/runtime.stamp: requirements/runtime.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make demo PYTHON=python3.11")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP_INSTALL) -r requirements/runtime.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .

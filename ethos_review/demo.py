@@ -50,7 +50,9 @@ def _refuse_used_port(port: int) -> None:
         try:
             probe.bind(("127.0.0.1", port))
         except (OSError, OverflowError) as error:
-            sys.exit(f"Port {port} cannot be used ({error}). Choose another one: make demo PORT=8001")
+            reason = getattr(error, "strerror", None) or error
+            other = 8002 if port == 8001 else 8001
+            sys.exit(f"Port {port} cannot be used ({reason}). Choose another one: make demo PORT={other}")
 
 
 def _configure(directory: Path) -> None:
@@ -134,6 +136,8 @@ def _say_what_to_do(directory: Path, passwords: dict[str, str], port: int | None
         lines += [
             f"Serving http://127.0.0.1:{port}/ (stop with Ctrl+C).",
             "Sign in as reviewer, open a review under “Needs me”, decide its claims, then seal it.",
+            "The commands that the pages name are found after this, in another terminal:",
+            f'  export PATH="{Path(sys.executable).parent}:$PATH"',
         ]
     sys.stdout.write("\n".join(lines) + "\n\n")
     sys.stdout.flush()
@@ -141,7 +145,7 @@ def _say_what_to_do(directory: Path, passwords: dict[str, str], port: int | None
 
 def _serve(port: int) -> None:
     gunicorn = ["-m", "gunicorn", "ethos_review.wsgi", "--bind", f"127.0.0.1:{port}"]
-    options = ["--workers", "2", "--threads", "4", "--log-level", "warning"]
+    options = ["--workers", "2", "--threads", "4", "--graceful-timeout", "3", "--log-level", "warning"]
     os.execv(sys.executable, [sys.executable, *gunicorn, *options])  # noqa: S606
 
 
