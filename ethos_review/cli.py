@@ -142,7 +142,7 @@ def _parser() -> argparse.ArgumentParser:
     def command(name: str, text: str) -> argparse.ArgumentParser:
         return commands.add_parser(
             name,
-            help=text.partition("\n")[0].rstrip(",:"),
+            help=" ".join(text.split()).partition(". ")[0] + ".",
             description=text,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )

@@ -259,7 +259,9 @@ def replay(
                 "/subject",
                 json_text(len(subjects)),
                 json_text(len(documents)),
-                "The release was made from another number of documents.",
+                "The release was made from another number of documents. Give all of these, and no others: "
+                + ", ".join(str(subject["name"]) for subject in subjects)
+                + ".",
             ),
         )
     differences = [
