@@ -77,6 +77,16 @@ class Event(AppendOnlyModel):
     def __str__(self) -> str:
         return f"{self.sequence} {self.action}"
 
+    @property
+    def review_id(self) -> str:
+        """The review that it is about, or that its claim is of; empty for any other object."""
+        return self.object_id.partition("/")[0] if self.object_type in {"review", "claim"} else ""
+
+    @property
+    def position(self) -> str:
+        """The place of its claim in the review; empty for any other object."""
+        return self.object_id.partition("/")[2] if self.object_type == "claim" else ""
+
 
 class ChainHead(models.Model):
     """The one row that writers lock, so that the chain cannot fork."""

@@ -42,6 +42,20 @@ def test_events_are_listed_newest_first_with_their_place_in_the_chain(auditor: C
     assertContains(response, response.context["page"].sha256)
 
 
+def test_an_event_of_a_claim_leads_to_the_claim(auditor: Client) -> None:
+    review_id = "5f0c9a52-6d0b-4f6e-9d7c-0c8f2f6f7a11"
+    record_event(
+        actor=None,
+        actor_name="R. Osei",
+        action="claim_blocked",
+        object_type="claim",
+        object_id=f"{review_id}/3",
+    )
+    response = auditor.get(reverse("audit"))
+    assertContains(response, f'href="{reverse("review", args=[review_id])}?claim=3#claim-3"')
+    assertContains(response, ">5f0c9a52/3</a>")
+
+
 def test_older_events_are_a_page_further(auditor: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queries, "PAGE_SIZE", 2)
     record(3)
