@@ -9,6 +9,7 @@ from pathlib import Path
 import rfc8785
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from ethos_review.engine.documents import read_document
@@ -47,6 +48,17 @@ def record_of(policy: Policy) -> PolicyRecord:
         },
     )
     return record
+
+
+def policy_with(sha256: str) -> Policy:
+    """The policy in force or one used before, by its digest. Raises PolicyRecord.DoesNotExist."""
+    in_force = current_policy()
+    return in_force if in_force.sha256 == sha256 else policy_of(PolicyRecord.objects.get(sha256=sha256))
+
+
+def used_policies() -> QuerySet[PolicyRecord]:
+    """Every policy that a review was decided under, the latest first."""
+    return PolicyRecord.objects.order_by("-id")
 
 
 def policy_of(record: PolicyRecord) -> Policy:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from ethos_review.reviews.views import downloads, queue, release, review, upload
+from ethos_review.reviews.views import downloads, policy, queue, release, review, upload
 
 of_one_review = [
     path("", review.review, name="review"),
@@ -13,6 +13,7 @@ of_one_review = [
     path("claims/<int:position>/undo/", review.undo_decision, name="undo_decision"),
     path("seal/", release.seal_review, name="seal_review"),
     path("release/", release.release, name="release"),
+    path("release/replay/", release.replay, name="replay"),
     path("documents/<str:role>/", downloads.document, name="download_document"),
     path("contract-decision.json", downloads.contract_decision, name="download_contract_decision"),
     path("release.dsse.json", downloads.envelope, name="download_envelope"),
@@ -22,5 +23,7 @@ urlpatterns = [
     path("upload/", upload.upload, name="upload"),
     path("upload/sample/", upload.load_sample, name="load_sample"),
     path("reviews/<uuid:review_id>/", include(of_one_review)),
+    path("policy/", policy.policy, name="policy"),
+    path("policy/<str:sha256>/", policy.policy, name="policy_with_digest"),
     path("keys/<str:key_id>.pem", downloads.public_key, name="download_public_key"),
 ]

@@ -35,6 +35,8 @@ PAGES = {
     "review-sealed": Sight(lambda w: w.reviewer, lambda w: f"{w.page(SEALED)}?claim=0"),
     "seal": Sight(lambda w: w.reviewer, lambda w: w.page("05-night-bus-timetable", "seal_review")),
     "release": Sight(lambda w: w.reviewer, lambda w: w.page(SEALED, "release")),
+    "replay": Sight(lambda w: w.reviewer, lambda w: w.page(SEALED, "replay")),
+    "policy": Sight(lambda w: w.reviewer, lambda w: "/policy/"),
     "audit": Sight(lambda w: w.auditor, lambda w: "/audit/"),
     "preferences": Sight(lambda w: w.reviewer, lambda w: "/preferences/"),
     "forbidden": Sight(lambda w: w.reviewer, lambda w: "/audit/"),

@@ -81,7 +81,7 @@ ARGUMENTS = {
     "review_id": uuid4(),
     "position": 0,
     "role": "claims",
-    "key_id": "0" * 64,
+    "key_id": "0" * 64, "sha256": "0" * 64,
     "sha256": "0" * 64,
     "person_id": 0,
 }

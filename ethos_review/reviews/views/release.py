@@ -1,4 +1,4 @@
-"""Sealing: the last look, the signature, and the release that comes of it."""
+"""Sealing: the last look, the signature, the release that comes of it, and its replay."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
+from ethos_review.engine.errors import DocumentError
 from ethos_review.reviews import operations, queries
+from ethos_review.reviews.assessments import KeptBytesChanged
+from ethos_review.reviews.replays import replay_release
 from ethos_review.reviews.views.obstacles import attempt
-from ethos_review.web.htmx import Request
+from ethos_review.web.htmx import Request, tell_script, wants_fragment
 from ethos_review.web.permissions import permission_required
 
 
@@ -35,5 +38,28 @@ def seal_review(request: Request, review_id: UUID) -> HttpResponse:
 @require_safe
 def release(request: Request, review_id: UUID) -> HttpResponse:
     sealed = queries.release_of(request.user, review_id)
-    page = queries.review_page(request.user, review_id)
+    try:
+        page = queries.review_page(request.user, review_id)
+    except (KeptBytesChanged, DocumentError):
+        return redirect("replay", review_id)  # which says what the documents are no longer
     return render(request, "reviews/release.html", {"release": sealed, "page": page, "review": page.review})
+
+
+@permission_required("reviews.view_review")
+@require_safe
+def replay(request: Request, review_id: UUID) -> HttpResponse:
+    """Recompute the release from the kept bytes (spec 3.8). It changes nothing, so it is a GET."""
+    sealed = queries.release_of(request.user, review_id)
+    context = {
+        "release": sealed,
+        "review": sealed.review,
+        "differences": replay_release(sealed),
+        "replayed": True,
+    }
+    if wants_fragment(request):
+        return tell_script(render(request, "reviews/_replay_answer.html", context), focus="replay-result")
+    try:
+        page = queries.review_page(request.user, review_id)
+    except (KeptBytesChanged, DocumentError):
+        return render(request, "reviews/replay.html", context)
+    return render(request, "reviews/release.html", context | {"page": page})
