@@ -1,11 +1,15 @@
-"""The engine rows of spec 6.1: beside ethos-pdf, against json.loads of the same bytes, and how time grows."""
+"""The engine rows of spec 6.1: beside ethos-pdf, against json.loads of the same bytes, how time and memory grow."""
 
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import IO, Any
 
 import ethos_pdf
 
@@ -20,6 +24,7 @@ BARS = {10: 1, 100: 1, 1_000: 3, 9_999: 100}  # at least so many times as fast a
 PATH_BAR = 4  # at most so many times json.loads
 TURN = 0.1  # seconds
 GROWTH_BAR = 12  # at most so many times the time for ten times the claims
+BUNDLES = (1_000, 10_000)
 GROWTH_SIZES = (100, 1_000, 10_000, 100_000)
 LARGE_POLICY = Policy(limits=Limits(document_bytes=100_000_000))
 CALLER = {"tool_name": "ledger_lookup", "iteration": 3, "measured_at": "2025-10-02T09:30:00Z"}
@@ -199,10 +204,43 @@ def growth() -> None:
         loads_before, path_before = loads, path
 
 
+def many_bundles() -> None:
+    print("\n`decide --jsonl` in one process, bundles of 10 claims each, output in order")
+    print(f"{'bundles':>8}{'seconds':>10}{'a second':>10}{'most memory':>14}")
+    for count in BUNDLES:
+        start = time.perf_counter()
+        peak = decide_bundles(count)
+        seconds = time.perf_counter() - start
+        print(f"{count:>8}{seconds:>10.1f}{count / seconds:>10.0f}{peak / 1024:>11.1f} MB")
+
+
+def decide_bundles(count: int) -> int:
+    """Feed so many bundles to one process; the most memory that it held, in KB."""
+    bundle = json.dumps({"artifact_type": "ethos_review.bundle.v1", **make_documents(10)})
+
+    def feed(to: IO[bytes]) -> None:
+        with to:
+            for number in range(count):
+                to.write(bundle.replace("What changed", f"{number}: what changed", 1).encode() + b"\n")
+
+    command = [sys.executable, "-m", "ethos_review.cli", "decide", "--jsonl"]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdin
+    assert process.stdout
+    threading.Thread(target=feed, args=(process.stdin,)).start()
+    for number, line in enumerate(process.stdout):
+        assert json.loads(line)["contract_decision"]["question"].startswith(f"{number}: ")
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert (process.returncode, number + 1) == (0, count)
+    return used.ru_maxrss
+
+
 def main() -> None:
     beside_ethos_pdf()
     whole_path()
     growth()
+    many_bundles()
 
 
 if __name__ == "__main__":

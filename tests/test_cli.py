@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -232,6 +234,38 @@ def test_a_line_over_the_size_limit_is_refused_and_the_next_one_is_read(run, mon
     assert status == 0
     assert ["claims" in result for result in results] == [True, False, True, False, True]
     assert results[1]["errors"][0]["code"] == "document_too_large"
+
+
+class Bundles:
+    """Standard input that makes its lines one at a time, and notes how much memory is held at every hundredth."""
+
+    def __init__(self, count):
+        self.count, self.made, self.held = count, 0, []
+        self.buffer = self
+
+    def readline(self, _):
+        if self.made % 100 == 0:
+            gc.collect()
+            self.held.append(tracemalloc.get_traced_memory()[0])
+        if self.made == self.count:
+            return b""
+        self.made += 1
+        return bundle()[0].content.replace(b"What changed", b"Number %d" % self.made) + b"\n"
+
+
+def test_many_bundles_are_decided_in_order_without_holding_on_to_any(run, monkeypatch):
+    bundles = Bundles(300)
+    monkeypatch.setattr("sys.stdin", bundles)
+    tracemalloc.start()
+    try:
+        status, out, _ = run("decide", "--jsonl")
+    finally:
+        tracemalloc.stop()
+    questions = [json.loads(line)["contract_decision"]["question"] for line in out.splitlines()]
+    assert status == 0
+    assert [question.split()[1] for question in questions] == [str(number + 1) for number in range(300)]
+    _, warm, *later = bundles.held
+    assert max(later) - warm < 100_000, "bytes; the lines read meanwhile are several times that"
 
 
 def test_a_reader_that_goes_away_ends_the_command_quietly(files):
