@@ -15,6 +15,7 @@ urlpatterns = [
     path("sign-in/code/", views.enter_code, name="mfa_authenticate"),
     path("sign-in/openid/", views.openid_sign_in, name="openid_sign_in"),
     path("sign-in/openid/callback/", views.openid_callback, name="openid_callback"),
+    path("sign-in/end/", views.sign_in_end, name="sign_in_end"),
     path("sign-out/", views.sign_out, name="sign_out"),
     path("sign-out/everywhere/", views.sign_out_everywhere, name="sign_out_everywhere"),
     path("preferences/", views.preferences, name="preferences"),

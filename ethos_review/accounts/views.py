@@ -24,7 +24,8 @@ from requests import RequestException
 
 from ethos_review.accounts import openid, operations
 from ethos_review.accounts.forms import PreferencesForm
-from ethos_review.web.htmx import Request
+from ethos_review.accounts.sign_in_end import end_of_sign_in, stay_signed_in
+from ethos_review.web.htmx import Request, wants_fragment
 from ethos_review.web.permissions import SIGNED_IN, View, anonymous, permission_required
 
 
@@ -67,6 +68,17 @@ def preferences(request: Request) -> HttpResponse:
         messages.success(request, "Saved.")
         return redirect("preferences")
     return render(request, "accounts/preferences.html", {"form": form})
+
+
+@permission_required(SIGNED_IN)
+@require_http_methods(["GET", "HEAD", "POST"])
+def sign_in_end(request: Request) -> HttpResponse:
+    """Whether this sign-in is about to end; a POST extends it."""
+    if request.method == "POST":
+        stay_signed_in(request.session)
+    if not wants_fragment(request):
+        return redirect("queue")
+    return render(request, "accounts/_sign_in_end.html", dict(end_of_sign_in(request.session)))
 
 
 def locked_out(

@@ -22,6 +22,7 @@ class Shortcut:
 SHORTCUTS = (
     Shortcut("j", "next-claim", "Next claim or review"),
     Shortcut("k", "previous-claim", "Previous claim or review"),
+    Shortcut("n", "next-undecided", "Next undecided claim, from the top after the last"),
     Shortcut("Enter", "open", "Open or close the claim in focus"),
     Shortcut("a", "go-to-approve", "Go to Approve; Enter on it decides"),
     Shortcut("b", "go-to-block", "Go to Block, or to its rationale while that is empty"),

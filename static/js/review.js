@@ -14,6 +14,7 @@
     500: "Something went wrong on the server. Nothing was changed and your text is still here. Try again.",
     503: "The database does not answer. Nothing was changed and your text is still here. Try again in a moment.",
   };
+  const NOT_LIVE = "What colleagues decide does not arrive at the moment: the server does not answer.";
   const announce = (text) => { find("#announcement").textContent = text; };
   // A status is seen and heard; it need not stay. A notice of a failure stays until the next request.
   let fading = 0;
@@ -22,6 +23,8 @@
     fading = setTimeout(() => announce(""), 12_000);
   }).observe(find("#announcement"), { childList: true });
   const giveNotice = (text) => { find("#notice").textContent = text; };
+  // What a page asks for by itself: changes by colleagues, and whether the sign-in is about to end.
+  const isUnasked = ({ detail }) => detail.ctx?.sourceElement.matches("#live, #sign-in-timer");
 
   // Drafts: no typed word is lost ------------------------------------------------------------------------------------
 
@@ -101,14 +104,23 @@
   // Shortcuts: the table is the list that `?` shows --------------------------------------------------------------------
 
   const step = (by) => {
-    const items = findAll(".card, .row");
-    const at = items.indexOf(document.activeElement.closest(".card, .row"));
+    const items = findAll(".card, .row, .more");
+    const at = items.indexOf(document.activeElement.closest(".card, .row, .more"));
     const item = items[at < 0 ? (by > 0 ? 0 : items.length - 1) : at + by];
-    return item ? focusOn(item.matches(".row") ? find("a", item) : item) : at >= 0;
+    return item ? focusOn(item.matches(".card") ? item : find("a", item)) : at >= 0;
+  };
+  const nextUndecided = () => {
+    const cards = findAll(".card");
+    const at = cards.indexOf(document.activeElement.closest(".card"));
+    const isUndecided = (card) => card.dataset.undecided !== undefined;
+    const card = cards.slice(at + 1).find(isUndecided) ?? cards.find(isUndecided);
+    if (!card) announce("No claim is undecided.");
+    return Boolean(card) && focusOn(card);
   };
   const ACTIONS = {
     "next-claim": () => step(1),
     "previous-claim": () => step(-1),
+    "next-undecided": nextUndecided,
     "open": () => document.activeElement.matches(".card") && (toggle(document.activeElement), true),
     "go-to-approve": () => goTo("approve"),
     "go-to-block": () => goTo("block"),
@@ -152,32 +164,91 @@
 
   // Answers of the server ------------------------------------------------------------------------------------------------
 
-  document.addEventListener("htmx:before:request", () => {
+  document.addEventListener("htmx:before:request", (event) => {
+    if (isUnasked(event)) return;
     underWay += 1;
     announce("");
     giveNotice("");
   });
-  document.addEventListener("htmx:finally:request", () => { underWay -= 1; });
-  document.addEventListener("htmx:response:error", ({ detail }) => {
-    const { status } = detail.ctx.response;
-    if (![400, 409, 422].includes(status)) giveNotice(FAILURES[status] ?? FAILURES[500]);
+  document.addEventListener("htmx:finally:request", (event) => { if (!isUnasked(event)) underWay -= 1; });
+  document.addEventListener("htmx:response:error", (event) => {
+    const { status } = event.detail.ctx.response;
+    if (!isUnasked(event) && ![400, 409, 422].includes(status)) giveNotice(FAILURES[status] ?? FAILURES[500]);
   });
-  document.addEventListener("htmx:error", () => giveNotice(FAILURES[0]));
-  document.addEventListener("htmx:after:swap", ({ detail }) => {
+  document.addEventListener("htmx:error", (event) => { if (!isUnasked(event)) giveNotice(FAILURES[0]); });
+  let lastPlace = null; // in the page's content, that had the focus
+  find("#main").addEventListener("focusin", ({ target }) => { lastPlace = target; });
+  const goOn = (element) => (element ?? (lastPlace?.isConnected ? lastPlace : find("#main"))).focus({ preventScroll: true });
+  document.addEventListener("htmx:after:swap", (event) => {
     restoreDrafts();
-    const card = document.getElementById(detail.ctx.target?.id ?? "");
-    if (card?.matches(".card")) rememberOpen(card);
+    if (isUnasked(event)) return;
+    const card = document.getElementById(event.detail.ctx.target?.id ?? "")?.closest(".card");
+    if (card) rememberOpen(card);
     if (wish && card?.id === wish.card) focusOn(place(card, wish.name) ?? card);
-    else if (document.activeElement === document.body) (card ?? find("#main")).focus();
+    else if (document.activeElement === document.body) goOn(card);
     wish = null;
   });
   // What only the server knows: which draft was decided on, and where the work goes on.
   document.addEventListener("review:answered", ({ detail }) => {
     if (detail.settled) sessionStorage.removeItem(`draft/${document.body.dataset.person}/${detail.settled}`);
-    const next = document.getElementById(detail.focus ?? "");
-    if (!next) return;
+    if (detail.first && [document.body, find("#main")].includes(document.activeElement)) {
+      document.getElementById(detail.first).focus();
+    }
+    if (!detail.focus) return;
+    const next = document.getElementById(detail.focus);
+    if (!next) return void location.assign(`?claim=${detail.focus.slice("claim-".length)}#${detail.focus}`);
     if (next.matches(".card")) rememberOpen(next);
     next.focus();
+  });
+
+  // Colleagues at work on the same review ---------------------------------------------------------------------------------
+
+  const isTypedIn = (card) => {
+    const text = find("textarea[data-draft]", card);
+    return Boolean(text) && (text.value.trim() !== "" || text.form.contains(document.activeElement));
+  };
+  const live = () => find("#live");
+  if (live()) {
+    const isLive = ({ detail }) => detail.ctx?.sourceElement.id === "live";
+    const openCards = () => findAll(".toggle[aria-expanded=true]").map((link) => link.closest(".card").id.slice("claim-".length));
+    const say = (text) => {
+      const state = find("#live-state");
+      if (state.textContent !== text) state.textContent = text;
+    };
+    document.addEventListener("htmx:config:request", (event) => {
+      if (!isLive(event)) return;
+      if (document.hidden) event.preventDefault();
+      event.detail.ctx.request.body.append("open", openCards().join(" "));
+    });
+    document.addEventListener("visibilitychange", () => { if (!document.hidden) htmx.trigger("#live", "every"); });
+    // A card in which someone is typing stays as it is and only says what happened.
+    let returnTo = ""; // the card, or the note about colleagues, that had the focus
+    document.addEventListener("htmx:before:swap", (event) => {
+      if (!isLive(event)) return;
+      const { tasks } = event.detail;
+      const kept = tasks.filter(({ target }) => !(target.matches(".card") && isTypedIn(target)));
+      tasks.splice(0, tasks.length, ...kept);
+      returnTo = document.activeElement.closest(".card, .presence")?.id ?? "";
+    });
+    document.addEventListener("htmx:after:swap", (event) => {
+      if (!isLive(event)) return;
+      if (returnTo && document.activeElement === document.body) {
+        document.getElementById(returnTo)?.focus({ preventScroll: true });
+      }
+    });
+    document.addEventListener("htmx:after:request", (event) => { if (isLive(event)) say(event.detail.ctx.response.status < 400 ? "" : NOT_LIVE); });
+    document.addEventListener("htmx:error", (event) => { if (isLive(event)) say(NOT_LIVE); });
+  }
+
+  // A sign-in that ended while nothing was asked for: the page stays, with what was typed.
+  document.addEventListener("htmx:before:response", (event) => {
+    const signIn = isUnasked(event) && event.detail.ctx.response.headers.get("HX-Redirect");
+    if (!signIn) return;
+    event.preventDefault();
+    const link = Object.assign(document.createElement("a"), { href: signIn, textContent: "Sign in again" });
+    if (!find("#notice a")) find("#notice").replaceChildren("Your sign-in has ended. What you typed is kept. ", link);
+    live()?.remove();
+    find("#sign-in-end").replaceChildren();
   });
 
   restoreDrafts();

@@ -34,6 +34,7 @@ def press(page: Page, keys: str) -> None:
 EFFECTS: dict[str, tuple[str, Callable[[Page], None]]] = {
     "j": ("#claim-2", lambda page: expect(page.locator("#claim-6")).to_be_focused()),
     "k": ("#claim-6", lambda page: expect(page.locator("#claim-2")).to_be_focused()),
+    "n": ("#claim-6", lambda page: expect(page.locator("#claim-2")).to_be_focused()),
     "Enter": ("#claim-6", lambda page: expect(page.locator("#claim-6-body")).to_be_visible()),
     "a": ("#claim-2", lambda page: expect(page.locator("#claim-2 [value=approve]")).to_be_focused()),
     "b": ("#claim-2", lambda page: expect(page.locator("#claim-2-rationale")).to_be_focused()),
