@@ -32,7 +32,8 @@ from ethos_review.engine.values import MALFORMED, NORMALIZATIONS, classify, rela
 from ethos_review.engine.verdict import ACCUSING, SILENT, VERDICTS
 from ethos_review.engine.verification import CONDITION_PLACES
 from ethos_review.reviews.operations import EVENT_OF_OUTCOME
-from ethos_review.reviews.queries import GROUPS, TABS
+from ethos_review.reviews.queries import GROUPS
+from ethos_review.reviews.queue import TABS
 from ethos_review.reviews.templatetags.review_words import WORDS, badges
 from ethos_review.reviews.verification import find_differences
 from ethos_review.web.shortcuts import SHORTCUTS

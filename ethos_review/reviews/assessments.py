@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import unicodedata
 from collections import Counter, OrderedDict
 from collections.abc import Iterable
 from threading import Lock
@@ -21,6 +22,7 @@ from ethos_review.reviews.models import Claim, Document, Review
 from ethos_review.reviews.policies import policy_of
 
 CACHED_BYTES: Final = 8 * 1024 * 1024  # of document content; what is made of it takes some ten times as much
+SEARCHED_CHARACTERS: Final = 200_000
 
 
 class KeptBytesChanged(Exception):
@@ -120,7 +122,25 @@ def derived_columns(assessment: Assessment) -> dict[str, str]:
         "app_status": assessment.contract_decision.app_status,
         "proof_status": assessment.proof.proof_status,
         "parser": f"{parser['name']} {parser['version']}",
+        "verdicts": comma_set(assessed.verdict for assessed in assessment.claims),
     }
+
+
+def comma_set(codes: Iterable[str | None]) -> str:
+    """Each once, with a comma on either side, so that one can be looked for whole."""
+    return "".join(f",{code}," for code in sorted({code for code in codes if code}))
+
+
+def search_text(assessment: Assessment) -> str:
+    """The question and the claims as `SearchText` keeps them, up to `SEARCHED_CHARACTERS` of each review."""
+    answer = assessment.submission.answer
+    texts = (answer.question, *(claim.text for claim in answer.claims))
+    return folded("\n".join(texts)[:SEARCHED_CHARACTERS])
+
+
+def folded(text: str) -> str:
+    """Alike for texts that differ in case, white space, or compatible forms of a character; on every database."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def count_columns(states: Iterable[str]) -> dict[str, int]:

@@ -7,6 +7,46 @@ from django.core.files.uploadedfile import UploadedFile
 
 from ethos_review.reviews.models import Document
 from ethos_review.reviews.operations import Upload
+from ethos_review.reviews.queue import SORTS, Filters
+from ethos_review.reviews.templatetags.review_words import WORDS
+
+ANY = ("", "Any")
+VERDICT_NAMES = WORDS["verdict"] | {  # a badge need not tell these apart, a choice must
+    "settled-unknown": "Readings unsettled: unknown",
+    "settled-doubt": "Readings unsettled: in doubt",
+}
+
+
+class QueueForm(forms.Form):
+    """The filters of the queue. A field that cannot be read says so and filters nothing."""
+
+    text = forms.CharField(
+        required=False, max_length=200, label="Search question and claims", widget=forms.SearchInput
+    )
+    sort = forms.ChoiceField(required=False, choices=SORTS)
+    status = forms.ChoiceField(
+        required=False, choices=[ANY, *WORDS["app_status"].items()], label="Contract status"
+    )
+    verdict = forms.ChoiceField(
+        required=False, choices=[ANY, *VERDICT_NAMES.items()], label="Readings verdict"
+    )
+    parser = forms.CharField(required=False, max_length=100, label="Parser")
+    submitter = forms.CharField(required=False, max_length=150, label="Submitted by")
+    since = forms.DateField(required=False, label="From", widget=forms.DateInput(attrs={"type": "date"}))
+    until = forms.DateField(required=False, label="To", widget=forms.DateInput(attrs={"type": "date"}))
+
+    def filters(self) -> Filters:
+        self.full_clean()
+        asked = self.cleaned_data
+        return Filters(
+            text=asked.get("text", ""),
+            app_status=asked.get("status", ""),
+            verdict=asked.get("verdict", ""),
+            parser=asked.get("parser", ""),
+            submitter=asked.get("submitter", ""),
+            since=asked.get("since"),
+            until=asked.get("until"),
+        )
 
 
 class DecisionForm(forms.Form):

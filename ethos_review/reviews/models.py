@@ -75,6 +75,7 @@ class Review(models.Model):
     app_status = models.CharField(max_length=50)
     proof_status = models.CharField(max_length=20)
     parser = models.TextField(blank=True)
+    verdicts = models.TextField(blank=True)  # of its claims, each once, with a comma on either side
 
     status = models.CharField(max_length=20, choices=Status.choices)
     revision = models.PositiveIntegerField(default=0)  # grows with every change of what would be sealed
@@ -96,6 +97,8 @@ class Review(models.Model):
             models.Index(fields=["status", "submitted_at", "id"]),
             models.Index(fields=["submitter", "submitted_at", "id"]),
             models.Index(fields=["submitted_at", "id"]),
+            models.Index(fields=["status", "-undecided_count", "submitted_at", "id"]),
+            models.Index(fields=["-undecided_count", "submitted_at", "id"]),
         )
         constraints = (
             UniqueConstraint(fields=["content_sha256", "copy"], name="one_review_per_uploaded_bytes"),
@@ -114,6 +117,35 @@ class Review(models.Model):
 
     def __str__(self) -> str:
         return self.question
+
+
+class SearchText(models.Model):
+    """What the free text of the queue's filter looks at: the question and the claims, folded for comparison."""
+
+    review = models.OneToOneField(
+        Review, on_delete=models.PROTECT, primary_key=True, related_name="search_text"
+    )
+    text = models.TextField()
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
+class ReviewLease(models.Model):
+    """Who is at work on a review, until when. It keeps colleagues apart; no decision ever depends on it."""
+
+    review = models.OneToOneField(Review, on_delete=models.PROTECT, primary_key=True, related_name="lease")
+    holder = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"{self.holder} until {self.expires_at}"
 
 
 class DocumentManager(models.Manager.from_queryset(AppendOnlyQuerySet["Document"])):  # type: ignore[misc]

@@ -31,6 +31,7 @@ from ethos_review.engine.assessment import (
 from ethos_review.engine.envelope import KeyFileError
 from ethos_review.engine.errors import DocumentError, Problem
 from ethos_review.engine.policy import Policy
+from ethos_review.engine.recognition import Description, describe
 from ethos_review.engine.release import allowed_outcomes, make_release, rationale_required, seals_by_policy
 from ethos_review.engine.statement import SealFacts, build_statement, canonical_payload
 from ethos_review.reviews import signing
@@ -46,10 +47,21 @@ from ethos_review.reviews.assessments import (
     derived_columns,
     kept_documents,
     reading_columns,
+    search_text,
     verifier_keys_of,
 )
 from ethos_review.reviews.bindings import decision_digest, document_details, release_details
-from ethos_review.reviews.models import Claim, Document, Reading, Release, Review, ReviewerDecision
+from ethos_review.reviews.leases import renew_lease
+from ethos_review.reviews.models import (
+    Claim,
+    Document,
+    Reading,
+    Release,
+    Review,
+    ReviewerDecision,
+    ReviewLease,
+    SearchText,
+)
 from ethos_review.reviews.policies import current_policy as current_policy
 from ethos_review.reviews.policies import key_that_signed, policy_of, record_of, verifier_keys
 from ethos_review.reviews.queries import visible_to
@@ -134,6 +146,30 @@ def check_uploads(uploads: list[Upload], *, actor: User | None = None) -> Assess
     if actor is not None:
         _superseded_review(actor, assessment)
     return assessment
+
+
+def recognise_upload(upload: Upload) -> Description:
+    """What one chosen file is, before anything is submitted; a `role` of "" takes any that can be submitted.
+
+    Raises DocumentError, also for a document of another role.
+    """
+    problems = _problems_of_names([upload])
+    if problems:
+        raise DocumentError(problems)
+    found = describe(upload.name, upload.content, current_policy(), verifier_keys())
+    if found.kind not in Document.Role.values:
+        message = f"This is a {found.sentence}. Choose a verification report, claims, readings, or a bundle."
+        raise DocumentError([Problem(found.kind, "", "other_document", message)])
+    if upload.role and found.kind != upload.role:
+        label = Document.Role(found.kind).label
+        message = f"This is another document: {found.sentence}. Choose it as {label.lower()} instead."
+        raise DocumentError([Problem(found.kind, "", "other_document", message)])
+    return found
+
+
+def existing_review(*, actor: User, uploads: list[Upload]) -> Review | None:
+    """The review that these bytes already have, among those that the person may see."""
+    return visible_to(actor).filter(content_sha256=_content_digest(uploads)).order_by("-copy").first()
 
 
 def submit_review(*, actor: User, uploads: list[Upload], again: bool = False) -> Submitted:
@@ -316,13 +352,17 @@ def _require(actor: User, permission: str, otherwise: str) -> None:
         raise NotAllowed(otherwise)
 
 
-def _problems_of_files(uploads: list[Upload]) -> list[Problem]:
-    """Spec 2.5: one bundle, or a report and claims with optional readings."""
-    problems = [
+def _problems_of_names(uploads: list[Upload]) -> list[Problem]:
+    return [
         Problem(upload.role, "", "bad_file_name", "Give the file a plain name of at most 255 characters.")
         for upload in uploads
         if not (0 < len(upload.name) <= LONGEST_FILE_NAME and upload.name.isprintable())
     ]
+
+
+def _problems_of_files(uploads: list[Upload]) -> list[Problem]:
+    """Spec 2.5: one bundle, or a report and claims with optional readings."""
+    problems = _problems_of_names(uploads)
     roles = Counter(upload.role for upload in uploads)
     problems += [
         Problem(role, "", "too_many_files", f"Send one file as {role}, not {count}.")
@@ -426,6 +466,7 @@ def _store(
             for position, reading in enumerate(assessment.submission.readings)
         ],
     )
+    SearchText.objects.create(review=review, text=search_text(assessment))
     record_event(
         actor=actor,
         action="review_submitted",
@@ -570,6 +611,7 @@ def _decide(
     review.status = _open_status(review.undecided_count)
     review.revision += 1
     review.save(update_fields=["undecided_count", "released_count", "withheld_count", "status", "revision"])
+    renew_lease(actor=actor, review_id=review.review_id)
     record_event(
         actor=actor,
         action=EVENT_OF_OUTCOME[outcome],
@@ -627,6 +669,7 @@ def _seal(review: Review, assessment: Assessment, actor: User | None) -> Release
     review.status = Review.Status.SEALED
     review.revision += 1
     review.save(update_fields=["status", "revision"])
+    ReviewLease.objects.filter(review=review).delete()
     record_event(
         actor=actor,
         actor_name=sealed_by_name,

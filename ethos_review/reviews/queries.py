@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet, Sum
-from django.utils import timezone
+from django.db.models import QuerySet
 
 from ethos_review.accounts.models import User
 from ethos_review.engine.assessment import Assessment, ClaimAssessment, shown_digest
@@ -24,33 +21,8 @@ from ethos_review.reviews.assessments import assessment_of, claim_state, current
 from ethos_review.reviews.models import Claim, Document, Release, Review, ReviewerDecision, SigningKey
 from ethos_review.reviews.policies import current_policy, policy_of
 
-PAGE_SIZE: Final = 50
-TABS: Final = (
-    ("needs_me", "Needs me"),
-    ("ready_to_seal", "Ready to seal"),
-    ("sealed", "Sealed"),
-    ("all", "All"),
-)
 GROUPS: Final = (("needs_review", "Needs review"), ("final", "Final"), ("blocked", "Blocked"))
 GROUP_OF_ACTION: Final = {"needs_review": "needs_review", "show_final": "final", "block": "blocked"}
-EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-@dataclass(frozen=True, slots=True)
-class Tab:
-    key: str  # needs_me | ready_to_seal | sealed | all
-    label: str
-    count: int
-    current: bool
-
-
-@dataclass(frozen=True, slots=True)
-class QueuePage:
-    tabs: tuple[Tab, ...]
-    reviews: tuple[Review, ...]  # submitter joined
-    next_cursor: str  # "" on the last page
-    decided_today: int  # decisions by this person since midnight UTC
-    open_claims: int  # undecided claims this person may decide
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +54,7 @@ class OpenCard:
 
 @dataclass(frozen=True, slots=True)
 class ReviewPage:
-    review: Review  # submitter, policy and release (without envelope) joined
+    review: Review  # submitter, policy, lease and release (without envelope) joined
     assessment: Assessment
     groups: tuple[tuple[str, str, tuple[Card, ...]], ...]  # (key, label, cards): needs_review, final, blocked
     preview: EngineRelease  # what would be released if sealed now
@@ -104,25 +76,6 @@ def visible_to(user: User) -> QuerySet[Review]:
     return Review.objects.filter(submitter=user)
 
 
-def queue_page(user: User, *, tab: str = "needs_me", cursor: str = "") -> QueuePage:
-    """An unknown tab shows the first; a cursor that nobody handed out shows the first page."""
-    current = tab if tab in dict(TABS) else TABS[0][0]
-    counts, open_claims = _counts(user)
-    reviews, next_cursor = _keyset_page(
-        visible_to(user).filter(_in_tab(user, current)).select_related("submitter"),
-        cursor,
-        oldest_first=current == "needs_me",
-    )
-    midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    return QueuePage(
-        tabs=tuple(Tab(key, label, counts[key], key == current) for key, label in TABS),
-        reviews=reviews,
-        next_cursor=next_cursor,
-        decided_today=user.decisions.filter(decided_at__gte=midnight).exclude(outcome="undo").count(),
-        open_claims=open_claims,
-    )
-
-
 def review_page(user: User, review_id: UUID, *, opened: int | None = None, after: int = -1) -> ReviewPage:
     """Raises Review.DoesNotExist, also for a review this person may not see.
 
@@ -131,7 +84,7 @@ def review_page(user: User, review_id: UUID, *, opened: int | None = None, after
     """
     review = (
         visible_to(user)
-        .select_related("submitter", "policy", "supersedes", "release")
+        .select_related("submitter", "policy", "supersedes", "release", "lease__holder")
         .defer("release__envelope")
         .get(review_id=review_id)
     )
@@ -194,75 +147,6 @@ def contract_decision_of(user: User, review_id: UUID) -> bytes:
 def public_key(key_id: str) -> SigningKey:
     """Raises SigningKey.DoesNotExist."""
     return SigningKey.objects.get(key_id=key_id)
-
-
-def _in_tab(user: User, key: str) -> Q:
-    if key == "needs_me":
-        return Q(status=Review.Status.NEEDS_REVIEW) & _may_decide(user)
-    return Q() if key == "all" else Q(status=key)
-
-
-def _may_decide(user: User) -> Q:
-    if not user.has_perm("reviews.decide_claim"):
-        return Q(pk__in=[])
-    return ~Q(submitter=user) if current_policy().separate_duties else Q()
-
-
-def _counts(user: User) -> tuple[Counter[str], int]:
-    """How many reviews are in each tab, and how many undecided claims this person may decide.
-
-    One walk over an index that holds all it needs, in its order.
-    """
-    groups = (
-        visible_to(user)
-        .values_list("status", "submitter_id")
-        .annotate(reviews=Count("*"), undecided=Sum("undecided_count"))
-        .order_by()
-    )
-    own = user.pk if current_policy().separate_duties else None
-    decides = user.has_perm("reviews.decide_claim")
-    counts, open_claims = Counter[str](), 0
-    for status, submitter_id, reviews, undecided in groups:
-        counts["all"] += reviews
-        if status != Review.Status.NEEDS_REVIEW:
-            counts[status] += reviews
-        elif decides and submitter_id != own:
-            counts["needs_me"] += reviews
-            open_claims += undecided
-    return counts, open_claims
-
-
-def _keyset_page(
-    reviews: QuerySet[Review], cursor: str, *, oldest_first: bool
-) -> tuple[tuple[Review, ...], str]:
-    """A page that stays right while rows come and go: it continues after a row, not after a number of rows."""
-    after = _parse_cursor(cursor)
-    if after is not None:
-        at, pk = after
-        # The first condition alone lets the index find the place; the second one keeps ties apart.
-        reviews = (
-            reviews.filter(submitted_at__gte=at).exclude(submitted_at=at, id__lte=pk)
-            if oldest_first
-            else reviews.filter(submitted_at__lte=at).exclude(submitted_at=at, id__gte=pk)
-        )
-    order = ("submitted_at", "id") if oldest_first else ("-submitted_at", "-id")
-    found = list(reviews.order_by(*order)[: PAGE_SIZE + 1])
-    shown = found[:PAGE_SIZE]
-    return tuple(shown), _cursor_after(shown[-1]) if len(found) > PAGE_SIZE else ""
-
-
-def _cursor_after(review: Review) -> str:
-    return f"{(review.submitted_at - EPOCH) // timedelta(microseconds=1)}-{review.pk}"
-
-
-def _parse_cursor(cursor: str) -> tuple[datetime, int] | None:
-    at, _, pk = cursor.partition("-")
-    if not (cursor.isascii() and at.isdecimal() and pk.isdecimal() and len(cursor) < 36):
-        return None
-    try:
-        return EPOCH + timedelta(microseconds=int(at)), int(pk)
-    except OverflowError:
-        return None
 
 
 def _card_maker(user: User, review: Review) -> Callable[[Claim, ClaimAssessment], Card]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from ethos_review.reviews.views import downloads, policy, queue, release, review, upload
+from ethos_review.reviews.views import downloads, insights, lease, policy, queue, release, review, upload
 
 of_one_review = [
     path("", review.review, name="review"),
+    path("presence/", lease.presence, name="presence"),
+    path("lease/", lease.lease, name="lease"),
     path("claims/<int:position>/", review.claim_card, name="claim_card"),
     path("claims/<int:position>/decide/", review.decide_claim, name="decide_claim"),
     path("claims/<int:position>/undo/", review.undo_decision, name="undo_decision"),
@@ -20,7 +22,10 @@ of_one_review = [
 ]
 urlpatterns = [
     path("", queue.queue, name="queue"),
+    path("next/", lease.next_review, name="next_review"),
+    path("insights/", insights.insights, name="insights"),
     path("upload/", upload.upload, name="upload"),
+    path("upload/recognise/<str:role>/", upload.recognise, name="recognise"),
     path("upload/sample/", upload.load_sample, name="load_sample"),
     path("reviews/<uuid:review_id>/", include(of_one_review)),
     path("policy/", policy.policy, name="policy"),

@@ -30,5 +30,7 @@ SHORTCUTS = (
     Shortcut("u", "go-to-undo", "Go to Undo"),
     Shortcut("Escape", "leave-text", "Leave the rationale for its claim"),
     Shortcut("g q", "queue", "Go to the queue"),
+    Shortcut("g n", "next-review", "Open the next review for me"),
+    Shortcut("/", "search", "Search the queue"),
     Shortcut("?", "shortcuts", "Show this list"),
 )

@@ -126,6 +126,8 @@
     "go-to-block": () => goTo("block"),
     "go-to-rationale": () => goTo("rationale"),
     "go-to-undo": () => goTo("undo"),
+    "next-review": () => { find("#next-review")?.requestSubmit(); return true; },
+    "search": () => focusOn(find("[type=search]")) || (location.href = `${document.body.dataset.queue}#id_text`, true),
     "queue": () => { location.href = document.body.dataset.queue; return true; },
     "shortcuts": () => { find("#shortcuts").showModal(); return true; },
   };

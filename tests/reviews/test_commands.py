@@ -354,7 +354,7 @@ class TestVerifyAudit:
     def test_a_deleted_review_is_found(self, sealed: Review) -> None:
         review = make_review(User.objects.get(username="submitter"), four_claims("Gone?"))
         with connection.cursor() as cursor:
-            for table in ("claim", "reading", "document"):
+            for table in ("searchtext", "claim", "reading", "document"):
                 cursor.execute(f"DELETE FROM reviews_{table} WHERE review_id = %s", [review.pk])  # noqa: S608
             cursor.execute("DELETE FROM reviews_review WHERE id = %s", [review.pk])
 

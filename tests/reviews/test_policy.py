@@ -19,7 +19,8 @@ from ethos_review.engine.errors import DocumentError
 from ethos_review.reviews import operations, policies
 from ethos_review.reviews.models import Claim, PolicyRecord, Release, Review, ReviewerDecision
 from ethos_review.reviews.operations import Refused, Stale
-from ethos_review.reviews.queries import open_card, queue_page, review_page
+from ethos_review.reviews.queries import open_card, review_page
+from ethos_review.reviews.queue import queue_page
 from ethos_review.reviews.verification import find_differences
 from tests.factories import (
     answer,

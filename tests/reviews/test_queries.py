@@ -1,18 +1,14 @@
 from __future__ import annotations
 
 import json
-import random
-from datetime import timedelta
 
 import pytest
-from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from ethos_review.accounts.models import User
 from ethos_review.reviews import operations, queries
 from ethos_review.reviews.models import Claim, Document, Release, Review, ReviewerDecision, SigningKey
-from ethos_review.reviews.operations import NotAllowed, Refused, Superseded
-from ethos_review.reviews.queries import Card, ReviewPage, open_card, queue_page, review_page, visible_to
+from ethos_review.reviews.queries import Card, ReviewPage, open_card, review_page, visible_to
 from tests.factories import (
     answer,
     bundle,
@@ -27,8 +23,6 @@ from tests.factories import (
 )
 
 pytestmark = pytest.mark.django_db
-
-TABS = ("needs_me", "ready_to_seal", "sealed", "all")
 
 
 @pytest.fixture
@@ -73,21 +67,6 @@ def sealed_review(submitter: User, reviewer: User, question: str = "Sealed?") ->
     return review
 
 
-def listed(user: User, tab: str) -> list[Review]:
-    """Every page of a tab."""
-    found, cursor = [], ""
-    while True:
-        page = queue_page(user, tab=tab, cursor=cursor)
-        found += page.reviews
-        cursor = page.next_cursor
-        if not cursor:
-            return found
-
-
-def counted(user: User) -> dict[str, int]:
-    return {tab.key: tab.count for tab in queue_page(user).tabs}
-
-
 class TestVisible:
     def test_a_submitter_sees_own_reviews(self, submitter: User) -> None:
         own = open_review(submitter)
@@ -122,151 +101,6 @@ class TestVisible:
 
         with pytest.raises((Review.DoesNotExist, Release.DoesNotExist, Document.DoesNotExist)):
             ask()
-
-
-class TestQueue:
-    def test_each_tab_lists_what_it_counts(self, submitter: User, reviewer: User) -> None:
-        waiting = open_review(submitter)
-        ready = ready_review(submitter)
-        sealed = sealed_review(submitter, reviewer)
-
-        assert {tab: listed(reviewer, tab) for tab in TABS} == {
-            "needs_me": [waiting],
-            "ready_to_seal": [ready],
-            "sealed": [sealed],
-            "all": [sealed, ready, waiting],
-        }
-        assert counted(reviewer) == {"needs_me": 1, "ready_to_seal": 1, "sealed": 1, "all": 3}
-        assert queue_page(reviewer).open_claims == 2
-
-    def test_what_i_submitted_does_not_need_me(self) -> None:
-        both = make_user("both", "Submitter", "Reviewer")
-        open_review(both)
-
-        page = queue_page(both)
-
-        assert (page.reviews, page.open_claims, counted(both)["needs_me"]) == ((), 0, 0)
-
-    @pytest.mark.parametrize("role", ["Submitter", "Auditor", "Operator"])
-    def test_nothing_needs_who_may_not_decide(self, role: str) -> None:
-        user = make_user("user", role, "Submitter")
-        open_review(user)
-
-        assert counted(user) == {"needs_me": 0, "ready_to_seal": 0, "sealed": 0, "all": 1}
-
-    def test_a_submitter_counts_own_reviews(self, submitter: User, reviewer: User) -> None:
-        open_review(submitter)
-        sealed_review(make_submitter("other"), reviewer)
-
-        assert counted(submitter) == {"needs_me": 0, "ready_to_seal": 0, "sealed": 0, "all": 1}
-
-    def test_an_unknown_tab_shows_the_first(self, reviewer: User) -> None:
-        assert [tab.key for tab in queue_page(reviewer, tab="nonsense").tabs if tab.current] == ["needs_me"]
-
-    def test_decided_today_counts_this_persons_decisions(self, submitter: User, reviewer: User) -> None:
-        review = open_review(submitter)
-        decide(reviewer, review, 1)
-        decide(reviewer, review, 2, "block")
-        operations.undo_decision(actor=reviewer, review_id=review.review_id, position=2, based_on=1)
-
-        assert queue_page(reviewer).decided_today == 2
-        assert queue_page(make_reviewer("colleague")).decided_today == 0
-
-    def test_yesterdays_decisions_are_not_counted(
-        self, submitter: User, reviewer: User, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        decide(reviewer, open_review(submitter), 1)
-        tomorrow = timezone.now() + timedelta(days=1)
-        monkeypatch.setattr(timezone, "now", lambda: tomorrow)
-
-        assert queue_page(reviewer).decided_today == 0
-
-    @pytest.mark.parametrize("count", [1, 3])
-    def test_the_queue_needs_five_queries(
-        self, submitter: User, reviewer: User, count: int, django_assert_num_queries: DjangoAssertNumQueries
-    ) -> None:
-        for number in range(count):
-            open_review(submitter, f"Question {number}?")
-
-        user = fresh(reviewer)
-        with django_assert_num_queries(5):
-            page = queue_page(user)
-            assert [review.submitter.name for review in page.reviews] == ["submitter"] * count
-
-    @pytest.mark.parametrize("tab", ["needs_me", "all"])
-    def test_pages_show_each_review_once_while_rows_come_and_go(
-        self, submitter: User, reviewer: User, monkeypatch: pytest.MonkeyPatch, tab: str
-    ) -> None:
-        monkeypatch.setattr(queries, "PAGE_SIZE", 2)
-        reviews = [open_review(submitter, f"Question {number}?") for number in range(7)]
-        same = reviews[0].submitted_at
-        Review.objects.filter(pk__in=[review.pk for review in reviews[1:5]]).update(submitted_at=same)
-        order = reviews if tab == "needs_me" else reviews[::-1]
-
-        first = queue_page(reviewer, tab=tab)
-        open_review(submitter, "A newcomer?")
-        second = queue_page(reviewer, tab=tab, cursor=first.next_cursor)
-        third = queue_page(reviewer, tab=tab, cursor=second.next_cursor)
-
-        by_age = sorted(reviews[:5], key=lambda review: review.pk)
-        expected = by_age + reviews[5:] if tab == "needs_me" else (by_age + reviews[5:])[::-1]
-        assert [*first.reviews, *second.reviews, *third.reviews] == expected[:6]
-        assert order[0] == first.reviews[0]
-
-    @pytest.mark.parametrize(
-        "cursor", ["x", "-", "1-", "-1", "1-2-3", "٣-٣", "9" * 30 + "-1", "1" * 17 + "-1"]
-    )
-    def test_a_cursor_that_nobody_handed_out_shows_some_page(
-        self, submitter: User, reviewer: User, cursor: str
-    ) -> None:
-        open_review(submitter)
-
-        assert len(queue_page(reviewer, tab="all", cursor=cursor).reviews) == 1
-
-    def test_counts_and_lists_agree_after_random_acts(self) -> None:
-        chance = random.Random(7)
-        people = [
-            make_user("a", "Submitter", "Reviewer"),
-            make_user("b", "Submitter", "Reviewer"),
-            make_submitter("c"),
-            make_reviewer("d"),
-            make_user("e", "Auditor"),
-            make_user("f"),
-        ]
-        for number in range(60):
-            actor = chance.choice(people)
-            reviews = list(Review.objects.all())
-            review = chance.choice(reviews) if reviews else None
-            try:
-                act_at_random(chance, actor, review, number)
-            except (NotAllowed, Refused, Superseded):
-                continue
-        assert Review.objects.filter(status="sealed").exists()
-        for person in people:
-            assert counted(person) == {tab: len(listed(person, tab)) for tab in TABS}
-            assert queue_page(person).open_claims == sum(
-                review.undecided_count for review in listed(person, "needs_me")
-            )
-        for review in Review.objects.all():
-            page = review_page(people[3], review.review_id)
-            assert len(page.preview.released_claim_ids) == review.released_count
-            assert sum(card.released for card in cards(page)) == review.released_count
-
-
-def act_at_random(chance: random.Random, actor: User, review: Review | None, number: int) -> None:
-    act = chance.choice(["submit", "decide", "decide", "decide", "undo", "seal"])
-    if review is None or act == "submit":
-        operations.submit_review(actor=actor, uploads=four_claims(f"Question {number}?"))
-    elif not visible_to(actor).filter(pk=review.pk).exists():
-        return
-    elif act == "seal":
-        operations.seal_review(actor=actor, review_id=review.review_id)
-    elif act == "decide":
-        decide(actor, review, chance.randrange(4), chance.choice(["approve", "block"]))
-    else:
-        position = chance.randrange(4)
-        turns = Claim.objects.get(review=review, position=position).turns
-        operations.undo_decision(actor=actor, review_id=review.review_id, position=position, based_on=turns)
 
 
 def cards(page: ReviewPage) -> list[Card]:

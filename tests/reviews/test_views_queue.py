@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib.auth.models import Group
 from django.test import Client
 from django.urls import reverse
+from pytest_django import DjangoAssertNumQueries
 from pytest_django.asserts import assertContains, assertNotContains, assertNumQueries, assertTemplateUsed
 
 from ethos_review.accounts.roles import REVIEWER, SUBMITTER
-from ethos_review.reviews import operations, queries
+from ethos_review.reviews import operations, queue
 from ethos_review.reviews.models import Review
 from tests.web.html import has, text_of
 from tests.web.people import make_person
@@ -93,7 +95,7 @@ def test_the_sample_is_loaded_once(client: Client) -> None:
 def test_a_second_page_continues_where_the_first_ended(
     reviewer: Client, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queries, "PAGE_SIZE", 2)
+    monkeypatch.setattr(queue, "PAGE_SIZE", 2)
     first = reviewer.get(reverse("queue"), {"tab": "all"})
     cursor = first.context["page"].next_cursor
     assertContains(first, f"?tab=all&amp;cursor={cursor}")
@@ -112,3 +114,85 @@ def test_the_number_of_queries_does_not_grow_with_the_reviews(client: Client) ->
             operations.submit_review(actor=submitter, uploads=uploads, again=True)
         with assertNumQueries(7):
             client.get(reverse("queue"))
+
+
+def test_filters_live_in_the_address_and_stay_across_tabs_and_pages(
+    reviewer: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queue, "PAGE_SIZE", 1)
+    asked = {"tab": "all", "text": "the", "sort": "undecided", "since": "2020-01-01"}
+    response = reviewer.get(reverse("queue"), asked)
+    kept = "text=the&amp;sort=undecided&amp;since=2020-01-01"
+    cursor = response.context["page"].next_cursor
+    assert cursor
+    assertContains(response, f'href="?tab=sealed&amp;{kept}"')
+    assertContains(response, f'href="?tab=all&amp;{kept}&amp;cursor={cursor}"')
+    assertContains(response, '<option value="undecided" selected>')
+    assertContains(response, 'value="2020-01-01"')
+    second = reviewer.get(reverse("queue"), asked | {"cursor": cursor})
+    assertContains(second, f'href="?tab=all&amp;{kept}">First page')
+    assertContains(second, f'href="?tab=sealed&amp;{kept}"')
+
+
+def test_a_filter_narrows_list_counts_and_progress(reviewer: Client, world: World) -> None:
+    response = reviewer.get(reverse("queue"), {"tab": "needs_me", "text": "OFFER l-2207"})
+    assert has(response, f"review-{world.reviews[LIFT]}")
+    assertContains(response, 'All <span class="count">1</span>')
+    assertContains(response, "2 are still open among what the filter shows.")
+    assertContains(response, '<a class="button quiet" href="?tab=needs_me">Clear the filter</a>')
+
+
+def test_an_empty_list_says_what_the_filter_hides(reviewer: Client) -> None:
+    told = text_of(reviewer.get(reverse("queue"), {"text": "no such words"}), "queue-empty")
+    assert "Nothing here matches the filter" in told
+    assert "The filter hides 1 review of this tab." in told
+
+
+def test_an_empty_list_says_what_waits_for_someone_else(client: Client, world: World) -> None:
+    world.submitter.groups.add(Group.objects.get(name=REVIEWER))
+    client.force_login(world.submitter)
+    response = client.get(reverse("queue"))
+    told = text_of(response, "queue-empty")
+    assert "1 review waits for someone else, because you submitted it" in told
+    assert "1 review only needs a signature" in told
+    own = client.get(reverse("queue"), {"tab": "all", "submitter": "submitter", "sort": "undecided"})
+    assert own.context["page"].reviews[0].undecided_count == 2
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"since": "yesterday"}, "Enter a valid date."),
+        ({"verdict": "nonsense"}, "Select a valid choice."),
+        ({"parser": "x" * 101}, "at most 100 characters"),
+    ],
+)
+def test_a_filter_that_cannot_be_read_says_so_and_filters_nothing(
+    reviewer: Client, world: World, asked: dict[str, str], said: str
+) -> None:
+    response = reviewer.get(reverse("queue"), {"tab": "all", **asked})
+    assertContains(response, said)
+    assert len(response.context["page"].reviews) == len(world.reviews)
+
+
+def test_the_searched_text_is_escaped(reviewer: Client) -> None:
+    response = reviewer.get(reverse("queue"), {"text": '"><script>alert(1)</script>'})
+    assertNotContains(response, "<script>alert")
+
+
+def test_the_end_of_a_list_that_shrank_leads_to_its_first_page(
+    reviewer: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queue, "PAGE_SIZE", 1)
+    cursor = reviewer.get(reverse("queue"), {"tab": "all", "sort": "oldest"}).context["page"].next_cursor
+    Review.objects.filter(pk__gt=int(cursor.split("-")[1])).update(submitted_at="2020-01-01T00:00:00Z")
+    response = reviewer.get(reverse("queue"), {"tab": "all", "sort": "oldest", "cursor": cursor})
+    assert "Go to the first page" in text_of(response, "queue-empty")
+
+
+@pytest.mark.parametrize("asked", [{}, {"text": "lift"}, {"text": "no such words"}, {"submitter": "nobody"}])
+def test_no_filter_takes_more_than_eight_queries(
+    reviewer: Client, asked: dict[str, str], django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    with django_assert_max_num_queries(8):
+        reviewer.get(reverse("queue"), asked)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import Any
 
 import pytest
@@ -14,7 +16,7 @@ from pytest_django.asserts import assertContains, assertRedirects, assertTemplat
 from ethos_review.accounts.roles import SUBMITTER
 from ethos_review.reviews import operations
 from ethos_review.reviews.models import Document, Review
-from tests.web.html import text_of
+from tests.web.html import attributes_of, has, text_of
 from tests.web.people import make_person
 
 pytestmark = pytest.mark.django_db
@@ -145,3 +147,109 @@ def test_what_a_document_calls_itself_is_escaped(submitter: Client) -> None:
     response = upload(submitter, {"bundle": SimpleUploadedFile("b.json", b'{"<script>": 1}')})
     assertContains(response, "&lt;script&gt;", status_code=400)
     assert b"<script>" not in response.content.split(b'id="upload-result"')[1].split(b"</main>")[0]
+
+
+def recognise(client: Client, role: str, files: dict[str, Any]) -> HttpResponse:
+    return client.post(reverse("recognise", args=[role]), files, headers=HTMX)
+
+
+@pytest.mark.parametrize(
+    ("folder", "role", "said"),
+    [
+        (PUMP, "verification_report", "verification report 1.1.0"),
+        (PUMP, "claims", "claims, "),
+        (PUMP, "readings", "readings, "),
+        (KITCHEN, "bundle", "bundle: verification report"),
+    ],
+)
+@pytest.mark.parametrize("dropped", [False, True], ids=["chosen", "dropped"])
+def test_a_file_is_recognised_as_soon_as_it_is_there(
+    submitter: Client, folder: str, role: str, said: str, dropped: bool
+) -> None:
+    files = files_of(folder)
+    digest = hashlib.sha256(files[role].read()).hexdigest()
+    files[role].seek(0)
+    response = recognise(submitter, "any" if dropped else role, {"document": files[role]})
+
+    told = text_of(response, f"file-{role}")
+    assert said in told
+    assert digest in told
+    assert attributes_of(response, f"file-{role}")["data-role"] == role
+    assertTemplateNotUsed(response, "base.html")
+    assert not Document.objects.exists()
+
+
+def test_a_file_in_the_wrong_place_is_told_where_it_belongs(submitter: Client) -> None:
+    response = recognise(submitter, "claims", {"claims": files_of(PUMP)["readings"]})
+    assert response.status_code == 400
+    assert "Choose it as readings instead" in text_of(response, "file-claims")
+
+
+def test_what_is_wrong_with_a_file_is_told_with_its_place_and_the_nearest_name(submitter: Client) -> None:
+    claims = files_of(PUMP)["claims"].read().replace(b'"claim_type"', b'"claimtype"', 1)
+    response = recognise(submitter, "claims", {"claims": SimpleUploadedFile("claims.json", claims)})
+    told = text_of(response, "file-claims")
+    assert response.status_code == 400
+    assert "/claims/0" in told
+    assert "claim_type" in told
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\xff\xfe{", b"[NaN]", b"{}", b"3", b"[" * 100_000, b'{"<script>": 1}'],
+    ids=["empty", "UTF-16", "NaN", "unknown", "number", "too deep", "markup"],
+)
+@pytest.mark.parametrize("role", ["claims", "any"])
+def test_a_file_that_is_nothing_is_refused_with_a_sentence(
+    submitter: Client, content: bytes, role: str
+) -> None:
+    response = recognise(submitter, role, {"document": SimpleUploadedFile("<b>.json", content)})
+    assert response.status_code == 400
+    assertContains(response, "Cannot be used", status_code=400)
+    assertContains(response, "&lt;b&gt;.json", status_code=400)
+
+
+def test_no_policy_is_taken_for_a_document_to_review(submitter: Client) -> None:
+    policy = json.dumps({"artifact_type": "ethos_review.policy.v1", "name": "n", "version": "1"}).encode()
+    response = recognise(submitter, "any", {"document": SimpleUploadedFile("p.json", policy)})
+    assertContains(response, "Choose a verification report, claims, readings, or a bundle", status_code=400)
+
+
+def test_a_choice_taken_back_empties_its_line(submitter: Client) -> None:
+    response = recognise(submitter, "claims", {})
+    assert (response.status_code, text_of(response, "file-claims")) == (200, "")
+
+
+def test_there_is_no_document_of_another_role(submitter: Client) -> None:
+    assert recognise(submitter, "policy", {}).status_code == 404
+
+
+def test_recognising_a_file_over_the_limit_reads_no_further(submitter: Client) -> None:
+    limit = operations.current_policy().limits.document_bytes
+    big = SimpleUploadedFile("bundle.json", b" " * (limit + 2))
+    response = recognise(submitter, "bundle", {"bundle": big})
+    assert response.status_code == 400
+    assert "document_bytes" in text_of(response, "file-bundle")
+
+
+def test_checking_names_the_review_that_the_bytes_have_already(submitter: Client) -> None:
+    assert not has(upload(submitter, files_of(PUMP), action="check"), "existing")
+    upload(submitter, files_of(PUMP))
+    response = upload(submitter, files_of(PUMP), action="check")
+    assert "These bytes already have a review" in text_of(response, "existing")
+    assertContains(response, reverse("review", args=[Review.objects.get().review_id]))
+
+
+def test_checking_names_no_review_of_someone_else(client: Client, submitter: Client) -> None:
+    upload(submitter, files_of(PUMP))
+    client.force_login(make_person(SUBMITTER, "other"))
+    assert not has(upload(client, files_of(PUMP), action="check"), "existing")
+
+
+def test_checking_lists_what_was_received_with_digests(submitter: Client) -> None:
+    files = files_of(PUMP)
+    digests = [hashlib.sha256(file.read()).hexdigest() for file in files.values()]
+    for file in files.values():
+        file.seek(0)
+    told = text_of(upload(submitter, files, action="check"), "upload-result")
+    assert [digest for digest in digests if digest not in told] == []

@@ -7,6 +7,7 @@ from typing import TypedDict
 from uuid import UUID
 
 from django import template
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
@@ -16,7 +17,8 @@ from ethos_review.engine.explain import grounding_wording, why
 from ethos_review.engine.report import Check, Citation, Report
 from ethos_review.engine.values import json_text as engine_json_text
 from ethos_review.engine.verdict import ComparedReading, JudgedValue
-from ethos_review.reviews.models import Review
+from ethos_review.reviews.insights import Group
+from ethos_review.reviews.models import Review, ReviewLease
 from ethos_review.reviews.queries import Card, ReviewPage
 from ethos_review.web.differences import Piece, mark_differences
 from ethos_review.web.hidden_characters import has_hidden
@@ -75,6 +77,28 @@ WORDS = {
     "action": {"show_final": "Final", "needs_review": "Needs review", "block": "Blocked"},
     "outcome": {"approve": "Approved", "block": "Blocked", "undo": "Undone"},
     "group": {"needs_review": "Needs review", "final": "Final", "blocked": "Blocked"},
+    "cause": {
+        "supported_synthesis_needs_review": "Synthesis",
+        "claim_support_not_evaluated": "Support not evaluated",
+        "grounded_but_irrelevant": "Grounded, but off-topic",
+        "unsupported_claim": "Not supported by its evidence",
+        "contradicted_claim": "Contradicted by its evidence",
+        "cannot_answer_from_sources": "Not grounded",
+        "no_check_behind_grounding": "Grounding stated, no check",
+        "reviewer": "A reviewer's decision",
+        "contradicts": "Contradicted by readings",
+        "contradicts-a-reading": "Contradicted by one reading",
+        "incomparable": "Readings not comparable",
+        "settled-unknown": "Readings unsettled: unknown",
+        "settled-doubt": "Readings unsettled: in doubt",
+        "doubt-on-both-sides": "Doubt on both sides",
+        "disputed": "Readings disagree",
+    },
+    "cause_state": {
+        "blocked": "blocked by the engine",
+        "withheld": "withheld",
+        "undecided": "waits for a decision",
+    },
     "answer_status": {"complete": "Complete answer", "partial": "Partial answer", "none": "Nothing released"},
     "review_status": {"needs_review": "Needs review", "ready_to_seal": "Ready to seal", "sealed": "Sealed"},
     "relation": {"same": "same", "different": "different", "incomparable": "not comparable"},
@@ -217,7 +241,7 @@ class BarPart(TypedDict):
 
 
 @register.simple_tag
-def stacked_bar(review: Review) -> list[BarPart]:
+def stacked_bar(review: Review | Group) -> list[BarPart]:
     """How many claims are released, undecided and withheld, each with its share of the width."""
     counts = (
         ("ok", "released", review.released_count),
@@ -240,6 +264,13 @@ def stacked_bar(review: Review) -> list[BarPart]:
             )
         before += count
     return parts
+
+
+@register.filter
+def lease_now(review: Review) -> ReviewLease | None:
+    """Who is at work on it, unless that has lapsed."""
+    lease: ReviewLease | None = getattr(review, "lease", None)
+    return lease if lease and lease.expires_at > timezone.now() else None
 
 
 @register.filter

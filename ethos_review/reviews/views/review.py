@@ -11,8 +11,9 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from ethos_review.reviews import operations, queries
+from ethos_review.reviews import leases, operations, queries
 from ethos_review.reviews.forms import DecisionForm, UndoForm
+from ethos_review.reviews.leases import Presence
 from ethos_review.reviews.queries import Card, ReviewPage
 from ethos_review.reviews.views.obstacles import INCOMPLETE_FORM, Obstacle, attempt
 from ethos_review.web.htmx import Request, tell_script, wants_fragment
@@ -25,7 +26,8 @@ def review(request: Request, review_id: UUID) -> HttpResponse:
     asked = request.GET.get("claim", "")
     opened = int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < 9 else None
     page = queries.review_page(request.user, review_id, opened=opened)
-    return render(request, "reviews/review.html", _context(page))
+    presence = leases.arrive(request.user, leases.presence(request.user, page.review))
+    return render(request, "reviews/review.html", _context(page, presence))
 
 
 @permission_required("reviews.view_review")
@@ -72,7 +74,10 @@ def _done(request: Request, page: ReviewPage, position: int) -> HttpResponse:
     if not wants_fragment(request):
         messages.success(request, announcement)
         return redirect(_page_of_claim(review_id, place))
-    context = _context(page) | {"card": card, "announcement": announcement}
+    context = _context(page, leases.presence(request.user, page.review)) | {
+        "card": card,
+        "announcement": announcement,
+    }
     focus = f"claim-{place}" if page.opened else "seal" if page.can_seal else "progress"
     response = render(request, "reviews/_decided.html", context)
     return tell_script(response, focus=focus, settled=f"{review_id}/{position}" if card.decision else "")
@@ -81,7 +86,10 @@ def _done(request: Request, page: ReviewPage, position: int) -> HttpResponse:
 def _stopped(request: Request, review_id: UUID, position: int, obstacle: Obstacle) -> HttpResponse:
     """Nothing changed: the claim as it is now, why, and what was typed."""
     page = queries.review_page(request.user, review_id, opened=position)
-    context = _context(page) | {"obstacle": obstacle, "typed": typed_text(request)}
+    context = _context(page, leases.presence(request.user, page.review)) | {
+        "obstacle": obstacle,
+        "typed": typed_text(request),
+    }
     if not wants_fragment(request):
         return render(request, "reviews/review.html", context, status=obstacle.status)
     context |= {"card": _card_at(page, position), "announcement": obstacle.message}
@@ -91,10 +99,11 @@ def _stopped(request: Request, review_id: UUID, position: int, obstacle: Obstacl
     )
 
 
-def _context(page: ReviewPage) -> dict[str, Any]:
+def _context(page: ReviewPage, presence: Presence) -> dict[str, Any]:
     return {
         "page": page,
         "review": page.review,
+        "presence": presence,
         "review_url": reverse("review", args=[page.review.review_id]),
     }
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.core.files.uploadedfile import UploadedFile
+from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
@@ -11,6 +12,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 from ethos_review.engine.errors import DocumentError
 from ethos_review.reviews import operations
 from ethos_review.reviews.forms import UploadForm
+from ethos_review.reviews.models import Document
+from ethos_review.reviews.operations import Upload
 from ethos_review.web.htmx import Request, lead_to, tell_script, wants_fragment
 from ethos_review.web.permissions import permission_required
 
@@ -24,7 +27,9 @@ def upload(request: Request) -> HttpResponseBase:
     try:
         uploads = form.uploads(operations.current_policy().limits.document_bytes) if form.is_valid() else []
         if request.POST.get("action") != "submit":
-            return _answer(request, {"assessment": operations.check_uploads(uploads)})
+            assessment = operations.check_uploads(uploads, actor=request.user)
+            existing = operations.existing_review(actor=request.user, uploads=uploads)
+            return _answer(request, {"assessment": assessment, "existing": existing})
         submitted = operations.submit_review(
             actor=request.user, uploads=uploads, again=form.cleaned_data.get("again", False)
         )
@@ -35,6 +40,26 @@ def upload(request: Request) -> HttpResponseBase:
     else:
         messages.info(request, "These bytes were submitted before; this is the review they already have.")
     return lead_to(request, "review", submitted.review.review_id)
+
+
+@permission_required("reviews.submit_review")
+@require_POST
+def recognise(request: Request, role: str) -> HttpResponse:
+    """Say what one file is as soon as it is chosen; `any` is a file that was dropped on the page."""
+    if role != "any" and role not in Document.Role.values:
+        raise Http404
+    file = next(iter(request.FILES.values()), None)
+    line: dict[str, object] = {"role": role if role != "any" else ""}
+    if not isinstance(file, UploadedFile):
+        return render(request, "reviews/_file_line.html", line)
+    content = file.read(operations.current_policy().limits.document_bytes + 1)
+    line |= {"name": file.name, "size": file.size}
+    try:
+        found = operations.recognise_upload(Upload(str(line["role"]), file.name or "", "", content))
+    except DocumentError as refused:
+        line["problems"] = refused.problems
+        return render(request, "reviews/_file_line.html", line, status=400)
+    return render(request, "reviews/_file_line.html", line | {"role": found.kind, "found": found})
 
 
 def _answer(request: Request, context: dict[str, object], status: int = 200) -> HttpResponse:

@@ -1,0 +1,228 @@
+"""What the queue shows: tabs that count what they list, filters, and pages that stay right while rows come and go."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, fields
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Final
+
+from django.db.models import Count, Q, QuerySet, Sum
+from django.utils import timezone
+
+from ethos_review.accounts.models import User
+from ethos_review.reviews.assessments import folded
+from ethos_review.reviews.models import Review
+from ethos_review.reviews.policies import current_policy
+from ethos_review.reviews.queries import visible_to
+
+PAGE_SIZE: Final = 50
+MOST_FOUND: Final = 1_000  # reviews that a search by text lists and counts, the newest ones
+TABS: Final = (
+    ("needs_me", "Needs me"),
+    ("ready_to_seal", "Ready to seal"),
+    ("sealed", "Sealed"),
+    ("all", "All"),
+)
+SORTS: Final = (
+    ("oldest", "Oldest first"),
+    ("newest", "Newest first"),
+    ("undecided", "Most undecided first"),
+)
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a review must have to be listed; an empty member asks for nothing."""
+
+    text: str = ""  # in the question or a claim, in any case
+    app_status: str = ""
+    verdict: str = ""  # of any of its claims
+    parser: str = ""  # a part of its name and version
+    submitter: str = ""  # a part of a name
+    since: date | None = None
+    until: date | None = None  # this day included
+
+    def __bool__(self) -> bool:
+        return bool(self.text) or self.is_detailed
+
+    @property
+    def is_detailed(self) -> bool:
+        """More than a text is asked for."""
+        return any(getattr(self, field.name) for field in fields(self) if field.name != "text")
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    key: str  # needs_me | ready_to_seal | sealed | all
+    label: str
+    count: int
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePage:
+    tabs: tuple[Tab, ...]
+    sort: str  # oldest | newest | undecided
+    filters: Filters
+    reviews: tuple[Review, ...]  # submitter and lease joined
+    next_cursor: str  # "" on the last page
+    is_first: bool
+    decided_today: int  # decisions by this person since midnight UTC
+    open_claims: int  # undecided claims this person may decide, under the filters
+    submitted_by_me: int  # reviews with undecided claims that wait for someone else for that reason
+    hidden: int  # reviews that this tab would list without the filters; counted when it lists none
+    ready: int  # reviews that only need a signature
+    found_more: bool  # the text is in more than `most_found` reviews
+    most_found: int = MOST_FOUND
+
+    @property
+    def tab(self) -> Tab:
+        return next(tab for tab in self.tabs if tab.current)
+
+
+def queue_page(
+    user: User, *, tab: str = "needs_me", sort: str = "", cursor: str = "", filters: Filters | None = None
+) -> QueuePage:
+    """An unknown tab shows the first, an unknown sort the tab's own; an unknown cursor shows the first page."""
+    filters = filters or Filters()
+    current = tab if tab in dict(TABS) else TABS[0][0]
+    order = sort if sort in dict(SORTS) else "oldest" if current == "needs_me" else "newest"
+    matching, found_more = _matching(user, filters)
+    counted = _count(user, matching)
+    after = _parse_cursor(cursor, order)
+    reviews, next_cursor = _keyset_page(matching.filter(in_tab(user, current)), order, after)
+    unfiltered = _count(user, visible_to(user)) if filters and not counted.tabs[current] else counted
+    midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    return QueuePage(
+        tabs=tuple(Tab(key, label, counted.tabs[key], key == current) for key, label in TABS),
+        sort=order,
+        filters=filters,
+        reviews=reviews,
+        next_cursor=next_cursor,
+        is_first=after is None,
+        decided_today=user.decisions.filter(decided_at__gte=midnight).exclude(outcome="undo").count(),
+        open_claims=counted.open_claims,
+        submitted_by_me=unfiltered.submitted_by_me,
+        hidden=unfiltered.tabs[current] - counted.tabs[current],
+        ready=unfiltered.tabs[Review.Status.READY_TO_SEAL],
+        found_more=found_more,
+    )
+
+
+def in_tab(user: User, key: str) -> Q:
+    """What makes a review belong to a tab."""
+    if key == "needs_me":
+        return Q(status=Review.Status.NEEDS_REVIEW) & _may_decide(user)
+    return Q() if key == "all" else Q(status=key)
+
+
+def _may_decide(user: User) -> Q:
+    if not user.has_perm("reviews.decide_claim"):
+        return Q(pk__in=[])
+    return ~Q(submitter=user) if current_policy().separate_duties else Q()
+
+
+def _matching(user: User, filters: Filters) -> tuple[QuerySet[Review], bool]:
+    """The reviews that the person may see and the filters let through, and whether a text is in too many."""
+    reviews = visible_to(user)
+    if filters.app_status:
+        reviews = reviews.filter(app_status=filters.app_status)
+    if filters.verdict:
+        reviews = reviews.filter(verdicts__contains=f",{filters.verdict},")
+    if filters.parser:
+        reviews = reviews.filter(parser__icontains=filters.parser)
+    if filters.submitter:
+        named = Q(username__icontains=filters.submitter) | Q(display_name__icontains=filters.submitter)
+        reviews = reviews.filter(submitter__in=User.objects.filter(named))
+    if filters.since:
+        reviews = reviews.filter(submitted_at__gte=_moment(filters.since, time.min))
+    if filters.until:
+        reviews = reviews.filter(submitted_at__lte=_moment(filters.until, time.max))
+    if not filters.text:
+        return reviews, False
+    # Every text is looked at when few hold it, so it is looked for once, and what it finds is bounded.
+    found = reviews.filter(search_text__text__contains=folded(filters.text)).order_by("-pk")
+    ids = list(found.values_list("pk", flat=True)[: MOST_FOUND + 1])
+    return Review.objects.filter(pk__in=ids[:MOST_FOUND]), len(ids) > MOST_FOUND
+
+
+def _moment(day: date, of_day: time) -> datetime:
+    return datetime.combine(day, of_day, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    tabs: Counter[str]
+    open_claims: int
+    submitted_by_me: int
+
+
+def _count(user: User, reviews: QuerySet[Review]) -> _Counted:
+    """How many reviews are in each tab, and how many undecided claims this person may decide.
+
+    Without filters this is one walk over an index that holds all it needs, in its order.
+    """
+    groups = (
+        reviews.values_list("status", "submitter_id")
+        .annotate(reviews=Count("*"), undecided=Sum("undecided_count"))
+        .order_by()
+    )
+    own = user.pk if current_policy().separate_duties else None
+    decides = user.has_perm("reviews.decide_claim")
+    tabs, open_claims, submitted_by_me = Counter[str](), 0, 0
+    for status, submitter_id, count, undecided in groups:
+        tabs["all"] += count
+        if status != Review.Status.NEEDS_REVIEW:
+            tabs[status] += count
+        elif not decides:
+            continue
+        elif submitter_id == own:
+            submitted_by_me += count
+        else:
+            tabs["needs_me"] += count
+            open_claims += undecided
+    return _Counted(tabs, open_claims, submitted_by_me)
+
+
+def _keyset_page(
+    reviews: QuerySet[Review], sort: str, after: tuple[int, datetime, int] | None
+) -> tuple[tuple[Review, ...], str]:
+    """A page that stays right while rows come and go: it continues after a row, not after a number of rows."""
+    if after is not None:
+        undecided, at, pk = after
+        # The first condition alone lets the index find the place; the second one keeps ties apart.
+        if sort == "oldest":
+            reviews = reviews.filter(submitted_at__gte=at).exclude(submitted_at=at, id__lte=pk)
+        elif sort == "newest":
+            reviews = reviews.filter(submitted_at__lte=at).exclude(submitted_at=at, id__gte=pk)
+        else:
+            shown = Q(submitted_at__lt=at) | Q(submitted_at=at, id__lte=pk)
+            reviews = reviews.filter(undecided_count__lte=undecided).exclude(shown, undecided_count=undecided)
+    order = {
+        "oldest": ("submitted_at", "id"),
+        "newest": ("-submitted_at", "-id"),
+        "undecided": ("-undecided_count", "submitted_at", "id"),
+    }[sort]
+    found = list(reviews.select_related("submitter", "lease__holder").order_by(*order)[: PAGE_SIZE + 1])
+    page = found[:PAGE_SIZE]
+    return tuple(page), _cursor_after(page[-1], sort) if len(found) > PAGE_SIZE else ""
+
+
+def _cursor_after(review: Review, sort: str) -> str:
+    place = f"{(review.submitted_at - EPOCH) // timedelta(microseconds=1)}-{review.pk}"
+    return f"{review.undecided_count}-{place}" if sort == "undecided" else place
+
+
+def _parse_cursor(cursor: str, sort: str) -> tuple[int, datetime, int] | None:
+    """Undecided claims, moment of submission and key of the last review shown; None shows the first page."""
+    parts = cursor.split("-")
+    known = cursor.isascii() and all(part.isdecimal() and len(part) < 18 for part in parts)
+    if not known or len(parts) != (3 if sort == "undecided" else 2):
+        return None
+    *undecided, at, pk = map(int, parts)
+    try:
+        return sum(undecided), EPOCH + timedelta(microseconds=at), pk
+    except OverflowError:
+        return None
