@@ -95,7 +95,8 @@ def load_verifier_key(pem: bytes) -> SSlibKey:
         return SSlibKey.from_crypto(load_pem_public_key(pem))
     except (ValueError, UnsupportedAlgorithm) as error:
         raise ValueError(
-            "A verifier key must be a PEM public key (Ed25519, ECDSA P-256/P-384/P-521 or RSA): " + str(error)
+            "The key must be a PEM public key (Ed25519, ECDSA P-256/P-384/P-521 or RSA), not a private key or "
+            "another file."
         ) from error
 
 
