@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
 POSTGRES_URL ?= postgres://postgres@127.0.0.1:5432/postgres
 
-.PHONY: demo test test-postgres lint bench requirements audit-dependencies clean
+.PHONY: demo test test-postgres lint bench screenshots requirements audit-dependencies clean
 
 # The lock files pin every package with its hash; the project itself is linked in without building downloads.
 $(VENV)/runtime.stamp: requirements/runtime.txt pyproject.toml
@@ -37,6 +37,11 @@ test: lint
 test-postgres: $(VENV)/development.stamp
 	PYTHON=$(BIN)/python tests/browser/ensure-chromium
 	DATABASE_URL=$${DATABASE_URL:-$(POSTGRES_URL)} $(BIN)/python -m pytest -n 2 -m database
+
+# Every page, light and dark, in three widths, into var/screenshots.
+screenshots: $(VENV)/development.stamp
+	PYTHON=$(BIN)/python tests/browser/ensure-chromium
+	$(BIN)/python -m tests.browser.screenshots
 
 bench: $(VENV)/development.stamp
 	$(BIN)/python -m bench

@@ -20,10 +20,12 @@ def test_one_decides_and_the_other_sees_who_and_keeps_their_text(
     path = f"{world.page(REVIEW)}?claim={CLAIM}"
     mine = visit(path, world.reviewer, java_script_enabled=script)
     theirs = visit(path, world.colleague, java_script_enabled=script)
-    decide(theirs, "Block", "The tender says nothing of 24 months.")
+    type_rationale(mine, "I compared it with the tender.")
+    type_rationale(theirs, "The tender says nothing of 24 months.")
+    press(theirs, "Block")
     expect(theirs.locator(f"#claim-{CLAIM} .decision").first).to_contain_text("Blocked by reviewer2")
 
-    decide(mine, "Approve", "I compared it with the tender.")
+    press(mine, "Approve")
     told = mine.locator(f"#claim-{CLAIM}-obstacle")
     expect(told).to_contain_text("A colleague decided this claim first.")
     expect(told).to_contain_text("Blocked by reviewer2")
@@ -35,7 +37,9 @@ def test_one_decides_and_the_other_sees_who_and_keeps_their_text(
     assert ReviewerDecision.objects.count() == 1
 
 
-def decide(page: Page, button: str, rationale: str) -> None:
-    card = page.locator(f"#claim-{CLAIM}")
-    card.get_by_label("Rationale").fill(rationale)
-    card.get_by_role("button", name=button).click()
+def type_rationale(page: Page, rationale: str) -> None:
+    page.locator(f"#claim-{CLAIM}").get_by_label("Rationale").fill(rationale)
+
+
+def press(page: Page, button: str) -> None:
+    page.locator(f"#claim-{CLAIM}").get_by_role("button", name=button).click()
