@@ -36,6 +36,10 @@ CSRF_TRUSTED_ORIGINS = env.list("ETHOS_REVIEW_TRUSTED_ORIGINS", default=[])
 
 # The private key that signs releases: a PEM PKCS#8 Ed25519 file with mode 0600.
 SIGNING_KEY_FILE = env.str("ETHOS_REVIEW_SIGNING_KEY_FILE", default="")
+# Instead of the file: the PEM itself, or the URI of a signer of securesystemslib with the file of its public key.
+SIGNING_KEY = os.environ.get("ETHOS_REVIEW_SIGNING_KEY", "")
+SIGNING_KEY_URI = env.str("ETHOS_REVIEW_SIGNING_KEY_URI", default="")
+SIGNING_PUBLIC_KEY_FILE = env.str("ETHOS_REVIEW_SIGNING_PUBLIC_KEY_FILE", default="")
 SIGNING_KEY_PASSPHRASE = secret("ETHOS_REVIEW_SIGNING_KEY_PASSPHRASE")
 # Public keys (PEM files) of the verifiers whose signed reports are believed.
 VERIFIER_KEY_FILES = env.list("ETHOS_REVIEW_VERIFIER_KEY_FILES", default=[])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ethos_review.engine.envelope import write_key
+from ethos_review.engine.envelope import public_key_pem, write_key
 
 PROJECT = Path(__file__).parents[1]
 
@@ -67,12 +67,32 @@ def test_a_passphrase_from_a_private_file_opens_the_key(environment: dict[str, s
     assert check(environment).returncode == 0
 
 
+def test_a_signer_by_uri_lets_it_start(environment: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "public.pem").write_bytes(public_key_pem(write_key(tmp_path / "signer.pem")))
+    del environment["ETHOS_REVIEW_SIGNING_KEY_FILE"]
+    environment |= {
+        "ETHOS_REVIEW_SIGNING_KEY_URI": f"file2:{tmp_path / 'signer.pem'}",
+        "ETHOS_REVIEW_SIGNING_PUBLIC_KEY_FILE": str(tmp_path / "public.pem"),
+    }
+
+    assert check(environment).returncode == 0
+
+
+def test_a_key_in_the_environment_lets_it_start(environment: dict[str, str]) -> None:
+    path = environment.pop("ETHOS_REVIEW_SIGNING_KEY_FILE")
+    environment["ETHOS_REVIEW_SIGNING_KEY"] = Path(path).read_text()
+
+    assert check(environment).returncode == 0
+
+
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
         ("ETHOS_REVIEW_SECRET_KEY_FILE", None, "ETHOS_REVIEW_SECRET_KEY is missing"),
         ("ETHOS_REVIEW_SIGNING_KEY_FILE", None, "No signing key is configured"),
         ("ETHOS_REVIEW_SIGNING_KEY_FILE", "/nowhere/key.pem", "cannot be read"),
+        ("ETHOS_REVIEW_SIGNING_KEY", "PEM", "More than one signing key is configured"),
+        ("ETHOS_REVIEW_SIGNING_KEY_URI", "hsm:1", "More than one signing key is configured"),
         ("ETHOS_REVIEW_POLICY_FILE", "/nowhere/policy.json", "cannot be read"),
         ("ETHOS_REVIEW_VERIFIER_KEY_FILES", "/nowhere/key.pem", "cannot be read"),
     ],

@@ -6,7 +6,7 @@ from typing import Any, NoReturn, TypeVar
 
 from django.conf import settings
 from django.db import models
-from django.db.models import CheckConstraint, Q
+from django.db.models import CheckConstraint, Q, UniqueConstraint
 from django.db.models.functions import Length
 from django.db.models.lookups import Exact
 
@@ -86,6 +86,29 @@ class Event(AppendOnlyModel):
     def position(self) -> str:
         """The place of its claim in the review; empty for any other object."""
         return self.object_id.partition("/")[2] if self.object_type == "claim" else ""
+
+
+class Checkpoint(AppendOnlyModel):
+    """The chain at one moment, signed: whoever writes the chain anew cannot write these anew, too."""
+
+    length = models.BigIntegerField()  # how many events the chain had
+    sha256 = models.CharField(max_length=DIGEST_LENGTH)  # of the last one
+    taken_at = models.DateTimeField()
+    key_id = models.CharField(max_length=DIGEST_LENGTH)
+    envelope = models.BinaryField()
+    envelope_sha256 = models.CharField(max_length=DIGEST_LENGTH)
+
+    class Meta:
+        default_permissions = ()
+        constraints = (
+            UniqueConstraint(fields=["length", "sha256"], name="one_checkpoint_per_state_of_the_chain"),
+            CheckConstraint(condition=Q(length__gte=0), name="checkpoint_length_from_0"),
+            digest_check("sha256", "checkpoint_digest_length"),
+            digest_check("envelope_sha256", "checkpoint_envelope_digest_length"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.length} events"
 
 
 class ChainHead(models.Model):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import rfc8785
 from django.db import transaction
@@ -13,6 +12,7 @@ from django.utils import timezone
 
 from ethos_review.accounts.models import User
 from ethos_review.audit.models import ChainHead, Event
+from ethos_review.engine import audit_chain
 
 Detail: TypeAlias = "bool | int | str | list[Detail] | dict[str, Detail] | None"
 
@@ -22,22 +22,23 @@ def rfc3339(at: datetime) -> str:
     return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
+def event_members(event: Event, details: object) -> dict[str, Any]:
+    """Everything the event says, the digest before it included: what its own digest is over, and its export."""
+    return {
+        "sequence": event.sequence,
+        "at": rfc3339(event.at),
+        "actor": event.actor_id,
+        "actor_name": event.actor_name,
+        "action": event.action,
+        "object_type": event.object_type,
+        "object_id": event.object_id,
+        "details": details,
+        "previous": event.previous_sha256,
+    }
+
+
 def event_digest(event: Event, details: Mapping[str, Detail]) -> str:
-    """SHA-256 over the RFC 8785 form of everything the event says, the digest before it included."""
-    canonical = rfc8785.dumps(
-        {
-            "sequence": event.sequence,
-            "at": rfc3339(event.at),
-            "actor": event.actor_id,
-            "actor_name": event.actor_name,
-            "action": event.action,
-            "object_type": event.object_type,
-            "object_id": event.object_id,
-            "details": dict(details),
-            "previous": event.previous_sha256,
-        }
-    )
-    return hashlib.sha256(canonical).hexdigest()
+    return audit_chain.event_digest(event_members(event, dict(details)))
 
 
 def lock_chain() -> ChainHead:
@@ -77,6 +78,13 @@ def record_event(
         head.length, head.sha256 = event.sequence, event.sha256
         head.save(update_fields=["length", "sha256"])
     return event
+
+
+def record_export(*, actor: User | None, actor_name: str | None = None) -> Event:
+    """The export ends with the event that tells of it."""
+    return record_event(
+        actor=actor, actor_name=actor_name, action="audit_exported", object_type="chain", object_id="audit"
+    )
 
 
 def _storable(text: str) -> str:

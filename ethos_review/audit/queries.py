@@ -5,38 +5,109 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
 
 import rfc8785
 
-from ethos_review.audit.models import ChainHead, Event
-from ethos_review.audit.operations import event_digest
+from ethos_review.audit.models import AppendOnlyQuerySet, ChainHead, Checkpoint, Event
+from ethos_review.audit.operations import event_digest, event_members
+from ethos_review.engine.audit_chain import GENESIS
 
-GENESIS = "0" * 64  # what the first event names as the digest before it
 PAGE_SIZE = 100
+EXPORT_BATCH = 1000  # events in memory at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What an event has to be to be listed; empty asks for nothing."""
+
+    action: str = ""
+    actor: str = ""  # a part of the name
+    object: str = ""  # the beginning of the id
+    since: date | None = None  # UTC days, both included
+    until: date | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class EventPage:
     events: tuple[Event, ...]  # newest first
+    changed: frozenset[int]  # places of those whose digest does not match what they say
     next_cursor: str  # "" on the last page
     length: int  # of the whole chain
     sha256: str  # of its last event
+    fault: str  # of the chain's head; empty when it agrees with the last event
+    checkpoint: Checkpoint | None  # the newest
 
 
-def event_page(*, cursor: str = "") -> EventPage:
+def event_page(*, cursor: str = "", filters: Filters | None = None) -> EventPage:
     """`cursor` is the `next_cursor` of the page before; anything else shows the newest events."""
-    head = ChainHead.objects.get(pk=1)
-    events = Event.objects.all()
+    head = ChainHead.objects.filter(pk=1).first()
+    events = _chosen(filters or Filters())
     if cursor.isascii() and cursor.isdecimal() and len(cursor) < 19:
         events = events.filter(sequence__lt=int(cursor))
     found = list(events[: PAGE_SIZE + 1])
     shown = found[:PAGE_SIZE]
     return EventPage(
         events=tuple(shown),
+        changed=frozenset(event.sequence for event in shown if not _is_unchanged(event)),
         next_cursor=str(shown[-1].sequence) if len(found) > PAGE_SIZE else "",
-        length=head.length,
-        sha256=head.sha256,
+        length=head.length if head else 0,
+        sha256=head.sha256 if head else GENESIS,
+        fault=_fault_at_head(head),
+        checkpoint=Checkpoint.objects.order_by("-length", "-id").first(),
     )
+
+
+def _fault_at_head(head: ChainHead | None) -> str:
+    """Like `head_fault`, but holds while others write; what follows the head only `verify_audit` finds."""
+    if head is None:
+        return "the head of the chain is missing"
+    if head.length and not Event.objects.filter(sequence=head.length, sha256=head.sha256).exists():
+        return f"the head names event {head.length}, which is missing or another"
+    return ""
+
+
+def _chosen(filters: Filters) -> AppendOnlyQuerySet[Event]:
+    events = Event.objects.all()
+    if filters.action:
+        events = events.filter(action=filters.action)
+    if filters.actor:
+        events = events.filter(actor_name__icontains=filters.actor)
+    if filters.object:
+        events = events.filter(object_id__startswith=filters.object)
+    if filters.since:
+        events = events.filter(at__gte=_midnight(filters.since))
+    if filters.until:
+        events = events.filter(at__lt=_midnight(filters.until) + timedelta(days=1))
+    return events
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
+
+
+def export_lines(length: int) -> Iterator[bytes]:
+    """The first `length` events, oldest first, each as a line of canonical JSON that says everything it says."""
+    place = 0
+    while batch := list(
+        Event.objects.filter(sequence__gt=place, sequence__lte=length).order_by("sequence")[:EXPORT_BATCH]
+    ):
+        for event in batch:
+            yield _export_line(event)
+        place = batch[-1].sequence
+
+
+def _export_line(event: Event) -> bytes:
+    try:
+        details = json.loads(event.details)
+    except ValueError:
+        details = event.details  # somebody changed it, and whoever verifies the export shall see that
+    return rfc8785.dumps({**event_members(event, details), "sha256": event.sha256}) + b"\n"
+
+
+def newest_checkpoint() -> Checkpoint:
+    """Raises Checkpoint.DoesNotExist."""
+    return Checkpoint.objects.latest("length", "id")
 
 
 def read_chain() -> Iterator[tuple[Event, str]]:
@@ -64,11 +135,14 @@ def _fault(event: Event, expected: int, previous: str) -> str:
         return f"events {expected} to {event.sequence - 1} are missing"
     if event.previous_sha256 != previous:
         return "it does not name the digest of the event before it"
+    return "" if _is_unchanged(event) else "its digest does not match what it says"
+
+
+def _is_unchanged(event: Event) -> bool:
     try:
         details = json.loads(event.details)
-        unchanged = (
+        return bool(
             rfc8785.dumps(details).decode() == event.details and event_digest(event, details) == event.sha256
         )
-    except (ValueError, TypeError, rfc8785.CanonicalizationError):
-        unchanged = False
-    return "" if unchanged else "its digest does not match what it says"
+    except (ValueError, TypeError):
+        return False

@@ -6,4 +6,8 @@ from django.urls import path
 
 from ethos_review.audit import views
 
-urlpatterns = [path("audit/", views.events, name="audit")]
+urlpatterns = [
+    path("audit/", views.events, name="audit"),
+    path("audit/export.jsonl", views.export, name="export_audit"),
+    path("audit/checkpoint.dsse.json", views.checkpoint, name="download_checkpoint"),
+]

@@ -93,20 +93,25 @@ def load_signer(path: Path, passphrase: bytes | None = None) -> Signer:
         raise KeyFileError(
             f"{path} cannot be read: {error.strerror}. Name a file that holds the signing key."
         ) from None
+    return signer_of(pem, passphrase, str(path))
+
+
+def signer_of(pem: bytes, passphrase: bytes | None, named: str) -> Signer:
+    """The signer of a PEM PKCS#8 Ed25519 private key. Raises KeyFileError with a next step."""
     try:
         private_key = load_pem_private_key(pem, passphrase or None)
     except TypeError:
         raise KeyFileError(
-            f"{path} has a passphrase and none was given. Give its passphrase."
+            f"{named} has a passphrase and none was given. Give its passphrase."
             if not passphrase
-            else f"{path} has no passphrase, but one was given. Leave it out."
+            else f"{named} has no passphrase, but one was given. Leave it out."
         ) from None
     except (ValueError, UnsupportedAlgorithm):
         raise KeyFileError(
-            f"{path} is not a private key as PEM PKCS#8 (Ed25519), or its passphrase is another."
+            f"{named} is not a private key as PEM PKCS#8 (Ed25519), or its passphrase is another."
         ) from None
     if not isinstance(private_key, Ed25519PrivateKey):
-        raise KeyFileError(f"{path} holds a key of another kind. Releases are signed with Ed25519.")
+        raise KeyFileError(f"{named} holds a key of another kind. Releases are signed with Ed25519.")
     return CryptoSigner(private_key)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from datetime import datetime
 from typing import ClassVar
 
 from django.conf import settings
@@ -11,7 +12,13 @@ from django.db.models import CheckConstraint, F, Q, UniqueConstraint
 from django.db.models.functions import Length
 from django.db.models.lookups import Exact
 
-from ethos_review.audit.models import DIGEST_LENGTH, AppendOnlyModel, AppendOnlyQuerySet, digest_check
+from ethos_review.audit.models import (
+    DIGEST_LENGTH,
+    AppendOnlyError,
+    AppendOnlyModel,
+    AppendOnlyQuerySet,
+    digest_check,
+)
 
 ACTIONS = ("show_final", "needs_review", "block")
 
@@ -34,11 +41,19 @@ class PolicyRecord(AppendOnlyModel):
 
 
 class SigningKey(AppendOnlyModel):
-    """The public half of a key that signed a release."""
+    """The public half of a key that signed a release or a checkpoint."""
 
     key_id = models.CharField(max_length=DIGEST_LENGTH, unique=True)
     public_pem = models.TextField()
     first_used_at = models.DateTimeField()
+    retired_at = models.DateTimeField(null=True)  # from when it no longer signs
+
+    def retire(self, at: datetime) -> None:
+        """The one thing that ever changes, and once."""
+        if self.retired_at is not None:
+            raise AppendOnlyError(f"Signing key {self.key_id} is retired, and stays so.")
+        self.retired_at = at
+        models.Model.save(self, update_fields=["retired_at"])
 
     class Meta:
         default_permissions = ()

@@ -6,7 +6,7 @@ import hashlib
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from ethos_review import __version__
 from ethos_review.accounts.models import User
-from ethos_review.audit.operations import lock_chain, record_event, rfc3339
+from ethos_review.audit.operations import record_event, rfc3339
 from ethos_review.engine.assessment import (
     Assessment,
     ClaimAssessment,
@@ -480,8 +480,10 @@ def _store(
             "policy": policy.sha256,
         },
     )
-    if seals_by_policy(assessment) and not signing.why_nothing_can_be_signed():
-        _seal(review, assessment, None)
+    if seals_by_policy(assessment):
+        # Without a signature the review is stored all the same, and waits for a person to seal it.
+        with suppress(KeyFileError), transaction.atomic():
+            _seal(review, assessment, None)
     return review
 
 
@@ -626,18 +628,11 @@ def _decide(
 
 
 def _seal(review: Review, assessment: Assessment, actor: User | None) -> Release:
-    """`actor` is None when the policy seals by itself. Raises KeyFileError before anything is written."""
-    signing_key, first_use = signing.key_record()
+    """`actor` is None when the policy seals by itself. Raises KeyFileError; the transaction must not stand then."""
     sealed_by_name = actor.name if actor else assessment.policy.name
-    if first_use:
-        record_event(
-            actor=actor,
-            actor_name=sealed_by_name,
-            action="key_used",
-            object_type="signing_key",
-            object_id=signing_key.key_id,
-        )
-    checkpoint = lock_chain()
+    # It holds the chain from here on: nothing else is recorded, and nobody retires the key, before this is done.
+    checkpoint = signing.take_checkpoint(actor=actor, actor_name=sealed_by_name)
+    signing_key = signing.key_in_use(actor, sealed_by_name)
     sealed_at = timezone.now()
     decisions = current_decisions(Claim.objects.filter(review=review).select_related("decision"))
     facts = SealFacts(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -9,10 +10,24 @@ from typing import Any, cast
 
 from django.conf import settings
 from django.core import checks
+from django.db import transaction
 from django.utils import timezone
 from securesystemslib.signer import Signer, SSlibKey  # type: ignore[attr-defined]
 
-from ethos_review.engine.envelope import KeyFileError, load_signer, public_key_pem, sign_payload
+from ethos_review.accounts.models import User
+from ethos_review.audit.models import Checkpoint
+from ethos_review.audit.operations import lock_chain, record_event, rfc3339
+from ethos_review.engine import audit_chain
+from ethos_review.engine.envelope import (
+    KeyFileError,
+    load_public_key,
+    load_signer,
+    load_signer_by_uri,
+    public_key_pem,
+    sign_payload,
+    signer_of,
+)
+from ethos_review.engine.keys import TrustedKey
 from ethos_review.reviews.models import SigningKey
 
 
@@ -30,13 +45,88 @@ def sign(payload: bytes) -> bytes:
     return sign_payload(payload, _signer())
 
 
-def key_record() -> tuple[SigningKey, bool]:
-    """The public half of the key in use, and whether this is its first use. Raises KeyFileError."""
-    key = cast(SSlibKey, _signer().public_key)
-    return SigningKey.objects.get_or_create(
-        key_id=key.keyid,
-        defaults={"public_pem": public_key_pem(key).decode(), "first_used_at": timezone.now()},
+def key_in_use(actor: User | None, actor_name: str) -> SigningKey:
+    """The public half of the key that signs now; its first use is an event.
+
+    In a transaction that holds the chain, so that nobody retires it meanwhile. Raises KeyFileError, also for a key
+    that was retired.
+    """
+    public = _public_key()
+    key, first_use = SigningKey.objects.get_or_create(
+        key_id=public.keyid,
+        defaults={"public_pem": public_key_pem(public).decode(), "first_used_at": timezone.now()},
     )
+    if key.retired_at is not None:
+        raise KeyFileError(
+            f"The configured key {key.key_id} was retired on {key.retired_at:%Y-%m-%d at %H:%M} UTC. "
+            "Configure another one."
+        )
+    if first_use:
+        record_event(
+            actor=actor,
+            actor_name=actor_name,
+            action="key_used",
+            object_type="signing_key",
+            object_id=key.key_id,
+            details={"first_used_at": rfc3339(key.first_used_at)},
+        )
+    return key
+
+
+def retire_key(*, key_id: str, actor: User | None, actor_name: str | None = None) -> SigningKey:
+    """From now on, nothing that this key signs counts. Raises SigningKey.DoesNotExist, AppendOnlyError."""
+    with transaction.atomic():
+        lock_chain()  # a seal under way with this key comes before
+        retired_at = timezone.now()
+        key = SigningKey.objects.get(key_id=key_id)
+        key.retire(retired_at)
+        record_event(
+            actor=actor,
+            actor_name=actor_name,
+            action="key_retired",
+            object_type="signing_key",
+            object_id=key_id,
+            details={"retired_at": rfc3339(retired_at)},
+        )
+    return key
+
+
+def take_checkpoint(*, actor: User | None, actor_name: str) -> Checkpoint:
+    """The chain as it is now, signed; the one that there is when it has not grown since. Raises KeyFileError."""
+    with transaction.atomic():
+        lock_chain()
+        key = key_in_use(actor, actor_name)
+        head = lock_chain()
+        kept = Checkpoint.objects.filter(length=head.length, sha256=head.sha256).first()
+        if kept:
+            return kept
+        taken_at = timezone.now()
+        state = audit_chain.Checkpoint(head.length, head.sha256, rfc3339(taken_at))
+        envelope = sign(state.to_payload())
+        return Checkpoint.objects.create(
+            length=head.length,
+            sha256=head.sha256,
+            taken_at=taken_at,
+            key_id=key.key_id,
+            envelope=envelope,
+            envelope_sha256=hashlib.sha256(envelope).hexdigest(),
+        )
+
+
+def trusted_keys() -> tuple[TrustedKey, ...]:
+    """Every key that ever signed here, the oldest first, and the configured one."""
+    keys = [trusted_key(key) for key in SigningKey.objects.order_by("id")]
+    if not why_nothing_can_be_signed():
+        configured = _public_key()
+        if configured.keyid not in {trusted.key.keyid for trusted in keys}:
+            keys.append(TrustedKey(configured))
+    return tuple(keys)
+
+
+def trusted_key(key: SigningKey) -> TrustedKey:
+    """Raises KeyFileError when what is kept is no public key."""
+    public = load_public_key(key.public_pem.encode())
+    return TrustedKey(public, rfc3339(key.retired_at) if key.retired_at else None)
 
 
 def check_signing_key(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[checks.CheckMessage]:
@@ -50,12 +140,34 @@ def check_signing_key(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[
     return [checks.Warning(f"Nothing can be sealed: {why}", hint=hint, id="ethos_review.W001")]
 
 
+def _public_key() -> SSlibKey:
+    return cast(SSlibKey, _signer().public_key)
+
+
 def _signer() -> Signer:
-    return _load(settings.SIGNING_KEY_FILE, settings.SIGNING_KEY_PASSPHRASE)
+    return _load(
+        settings.SIGNING_KEY_FILE,
+        settings.SIGNING_KEY,
+        settings.SIGNING_KEY_URI,
+        settings.SIGNING_PUBLIC_KEY_FILE,
+        settings.SIGNING_KEY_PASSPHRASE,
+    )
 
 
 @lru_cache(maxsize=2)
-def _load(path: str, passphrase: str) -> Signer:
-    if not path:
+def _load(path: str, pem: str, uri: str, public_path: str, passphrase: str) -> Signer:
+    given = sum(map(bool, (path, pem, uri)))
+    if not given:
         raise KeyFileError("No signing key is configured, so no review can be sealed.")
+    if given > 1:
+        raise KeyFileError(
+            "More than one signing key is configured. Keep one of ETHOS_REVIEW_SIGNING_KEY_FILE, "
+            "ETHOS_REVIEW_SIGNING_KEY and ETHOS_REVIEW_SIGNING_KEY_URI."
+        )
+    if uri:
+        if not public_path:
+            raise KeyFileError("Set ETHOS_REVIEW_SIGNING_PUBLIC_KEY_FILE to the public key of the signer.")
+        return load_signer_by_uri(uri, Path(public_path), passphrase)
+    if pem:
+        return signer_of(pem.encode(), passphrase.encode() or None, "ETHOS_REVIEW_SIGNING_KEY")
     return load_signer(Path(path), passphrase.encode() or None)

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from ethos_review.reviews.views import downloads, insights, lease, policy, queue, release, review, upload
+from ethos_review.reviews.views import (
+    downloads,
+    insights,
+    lease,
+    policy,
+    queue,
+    release,
+    review,
+    upload,
+    verify,
+)
 
 of_one_review = [
     path("", review.review, name="review"),
@@ -30,5 +40,7 @@ urlpatterns = [
     path("reviews/<uuid:review_id>/", include(of_one_review)),
     path("policy/", policy.policy, name="policy"),
     path("policy/<str:sha256>/", policy.policy, name="policy_with_digest"),
+    path("verify/", verify.verify, name="verify"),
+    path(".well-known/ethos-review-keys.json", verify.key_set, name="key_set"),
     path("keys/<str:key_id>.pem", downloads.public_key, name="download_public_key"),
 ]

@@ -10,15 +10,22 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from django.db import connection, transaction
+from securesystemslib.signer import SSlibKey  # type: ignore[attr-defined]
 
 from ethos_review import __version__
-from ethos_review.audit.models import Event
+from ethos_review.audit.models import Checkpoint, Event
 from ethos_review.audit.operations import rfc3339
 from ethos_review.audit.queries import head_fault, read_chain
 from ethos_review.engine.assessment import Assessment, Received, shown_digest
-from ethos_review.engine.envelope import EnvelopeError, KeyFileError, load_public_key, open_release
+from ethos_review.engine.envelope import (
+    EnvelopeError,
+    KeyFileError,
+    load_public_key,
+    open_checkpoint,
+    open_release,
+    public_key_pem,
+)
 from ethos_review.engine.errors import DocumentError
-from ethos_review.engine.keys import TrustedKey
 from ethos_review.engine.statement import replay
 from ethos_review.reviews.assessments import (
     claim_columns,
@@ -42,6 +49,7 @@ from ethos_review.reviews.models import (
     SigningKey,
 )
 from ethos_review.reviews.policies import policy_of
+from ethos_review.reviews.signing import trusted_key
 
 DECISIONS: Final = frozenset({"claim_approved", "claim_blocked", "decision_undone"})
 
@@ -92,9 +100,12 @@ def find_differences() -> Iterator[Difference]:
     Read inside `one_snapshot`, or what is written meanwhile looks changed.
     """
     vouched: dict[str, _Vouched] = {}
+    keys: dict[str, dict[str, Any]] = {}
     for event, fault in read_chain():
         if fault:
             yield Difference(f"event {event.sequence}", fault)
+        elif event.object_type == "signing_key":
+            keys.setdefault(event.object_id, {}).update(json.loads(event.details))
         else:
             _note(event, vouched)
     if fault := head_fault():
@@ -104,15 +115,51 @@ def find_differences() -> Iterator[Difference]:
             (record.name, record.version) != _named(record.content)
         ):
             yield Difference(f"policy {record.pk}", "it is not the policy that its digest names")
-    for key in SigningKey.objects.order_by("id"):
-        if _key_id(key.public_pem) != key.key_id:
-            yield Difference(
-                f"signing key {key.key_id}", "its id is not the one of the public key kept for it"
-            )
+    yield from _differences_of_keys(keys)
+    for checkpoint in Checkpoint.objects.order_by("id").iterator():
+        yield from _differences_of_checkpoint(checkpoint)
     for review in Review.objects.select_related("policy", "supersedes").order_by("id").iterator():
         yield from _differences_of(review, vouched.pop(str(review.review_id), _Vouched()))
     for review_id in vouched:
         yield Difference(f"review {review_id}", "the chain tells of it, but it is gone")
+
+
+def _differences_of_keys(vouched: dict[str, dict[str, Any]]) -> Iterator[Difference]:
+    """`vouched` is what the events say about each signing key."""
+    for key in SigningKey.objects.order_by("id"):
+        where = f"signing key {key.key_id}"
+        public = _public_key(key.public_pem)
+        if public is None or public.keyid != key.key_id:
+            yield Difference(where, "its id is not the one of the public key kept for it")
+        elif public_key_pem(public).decode() != key.public_pem:
+            yield Difference(where, "its public key is not written as it was kept")
+        facts = {"first_used_at": rfc3339(key.first_used_at)}
+        if key.retired_at:
+            facts["retired_at"] = rfc3339(key.retired_at)
+        if vouched.pop(key.key_id, {}) != facts:
+            yield Difference(where, "its first use and retirement are not those that the events tell of")
+    for key_id in vouched:
+        yield Difference(f"signing key {key_id}", "the chain tells of it, but it is gone")
+
+
+def _differences_of_checkpoint(row: Checkpoint) -> Iterator[Difference]:
+    where = f"checkpoint {row.pk}"
+    envelope = bytes(row.envelope)
+    if hashlib.sha256(envelope).hexdigest() != row.envelope_sha256:
+        yield Difference(where, "its bytes are not those its digest names")
+    try:
+        key = SigningKey.objects.get(key_id=row.key_id)
+        state = open_checkpoint(envelope, [trusted_key(key)]).checkpoint
+    except SigningKey.DoesNotExist:
+        yield Difference(where, f"its signing key {row.key_id} is not kept")
+        return
+    except (EnvelopeError, KeyFileError) as refused:
+        yield Difference(where, str(refused))
+        return
+    if (state.length, state.sha256, state.taken_at) != (row.length, row.sha256, rfc3339(row.taken_at)):
+        yield Difference(where, "its length, digest and time are not those that were signed")
+    if not _is_in_chain(state.length, state.sha256):
+        yield Difference(where, f"the chain is not the one that was signed at {state.length} events")
 
 
 def _note(event: Event, vouched: dict[str, _Vouched]) -> None:
@@ -141,10 +188,17 @@ def _named(policy: str) -> tuple[str, str]:
 
 def _key_id(pem: str) -> str | None:
     """None without a key; empty for what is not one."""
+    key = _public_key(pem)
+    if key is not None:
+        return str(key.keyid)
+    return "" if pem else None
+
+
+def _public_key(pem: str) -> SSlibKey | None:
     try:
-        return load_public_key(pem.encode()).keyid if pem else None
+        return load_public_key(pem.encode())
     except KeyFileError:
-        return ""
+        return None
 
 
 def _differences_of(review: Review, vouched: _Vouched) -> Iterator[Difference]:
@@ -242,8 +296,7 @@ def _differences_from_seal(
     elif vouched.seal != release_details(release):
         yield Difference(here, "it is not the one that its event tells of")
     try:
-        key = load_public_key(release.signing_key.public_pem.encode())
-        opened = open_release(envelope, [TrustedKey(key)])
+        opened = open_release(envelope, [trusted_key(release.signing_key)])
     except (EnvelopeError, KeyFileError) as refused:
         yield Difference(here, str(refused))
         return
@@ -253,6 +306,8 @@ def _differences_from_seal(
         yield Difference(here, "it was signed for another review")
     if not _is_in_chain(checkpoint["length"], checkpoint["sha256"]):
         yield Difference(here, f"the chain is not the one that was sealed at {checkpoint['length']} events")
+    if not Checkpoint.objects.filter(length=checkpoint["length"], sha256=checkpoint["sha256"]).exists():
+        yield Difference(here, "the checkpoint that it names is gone")
     received = [Received(document.role, document.name, bytes(document.content)) for document in documents]
     for difference in replay(opened.payload, received, verifier_keys_of(review)):
         yield Difference(

@@ -122,14 +122,14 @@ def test_a_missing_head_is_found_and_no_writer_makes_a_new_one() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_twenty_writers_at_once_make_one_unbroken_chain() -> None:
-    start = threading.Barrier(20)
+def test_fifty_writers_at_once_make_one_unbroken_chain() -> None:
+    start = threading.Barrier(50)
     failures: list[BaseException] = []
 
     def write() -> None:
         try:
             start.wait()
-            for number in range(5):
+            for number in range(4):
                 record_event(
                     actor=None,
                     action="signed_in",
@@ -142,14 +142,14 @@ def test_twenty_writers_at_once_make_one_unbroken_chain() -> None:
         finally:
             connection.close()
 
-    threads = [threading.Thread(target=write) for _ in range(20)]
+    threads = [threading.Thread(target=write) for _ in range(50)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
 
     assert failures == []
-    assert Event.objects.count() == 100
+    assert Event.objects.count() == 200
     assert faults() == []
 
 

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import json
+from io import StringIO
+from pathlib import Path
+
 import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from pytest_django.asserts import assertContains, assertNumQueries, assertTemplateUsed
 
+from ethos_review import cli
 from ethos_review.accounts.roles import AUDITOR
 from ethos_review.audit import queries
+from ethos_review.audit.models import Event
 from ethos_review.audit.operations import record_event
+from ethos_review.engine.audit_chain import read_chain
 from tests.web.people import make_person
 
 pytestmark = pytest.mark.django_db
@@ -68,5 +77,85 @@ def test_older_events_are_a_page_further(auditor: Client, monkeypatch: pytest.Mo
 def test_the_number_of_queries_does_not_grow_with_the_events(auditor: Client) -> None:
     for count in (1, 2):
         record(count)
-        with assertNumQueries(6):
+        with assertNumQueries(8):
             auditor.get(reverse("audit"))
+
+
+# Filters, export, checkpoint ---------------------------------------------------------------------------------------
+
+
+def test_filters_live_in_the_address_and_stay_there_on_older_pages(
+    auditor: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queries, "PAGE_SIZE", 1)
+    record(3)
+    asked = {"action": "Review sealed", "object": "o"}
+    first = auditor.get(reverse("audit"), asked)
+    assertContains(first, "o2")
+    assertContains(first, 'value="Review sealed"')
+    assertContains(first, f"action=Review+sealed&amp;object=o&amp;cursor={first.context['page'].next_cursor}")
+    assertContains(auditor.get(reverse("audit"), {"action": "signed_out"}), "No event is like that.")
+
+
+@pytest.mark.parametrize("asked", [{"since": "yesterday"}, {"until": "2026-02-30"}])
+def test_a_filter_that_cannot_be_one_is_told(auditor: Client, asked: dict[str, str]) -> None:
+    response = auditor.get(reverse("audit"), asked)
+    assert response.status_code == 400
+    assertContains(response, 'aria-invalid="true"', status_code=400)
+
+
+def test_a_broken_chain_is_said_on_the_page(auditor: Client) -> None:
+    record(2)
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE audit_event SET actor_name = 'Nobody' WHERE sequence = 1")
+    assertContains(auditor.get(reverse("audit")), "The chain is broken")
+
+
+def test_an_export_ends_with_the_event_that_tells_of_it_and_streams(auditor: Client) -> None:
+    record(2)
+    response = auditor.get(reverse("export_audit"))
+    assert response.streaming
+    assert response["Content-Disposition"] == 'attachment; filename="events.jsonl"'
+    record(1)
+    lines = list(response.streaming_content)
+    assert read_chain(line.rstrip(b"\n") for line in lines).faults == ()
+    last = json.loads(lines[-1])
+    assert (last["action"], last["actor_name"]) == ("audit_exported", "auditor")
+    assert Event.objects.count() == len(lines) + 1
+
+
+def test_asking_only_for_the_head_exports_nothing(auditor: Client) -> None:
+    auditor.head(reverse("export_audit"))
+    assert not Event.objects.filter(action="audit_exported").exists()
+
+
+def test_without_a_checkpoint_there_is_none_to_download(auditor: Client) -> None:
+    assertContains(auditor.get(reverse("audit")), "There is no signed checkpoint yet")
+    assert auditor.get(reverse("download_checkpoint")).status_code == 404
+
+
+def test_the_export_and_the_checkpoint_verify_offline_with_the_key_set(
+    auditor: Client, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    record(2)
+    call_command("checkpoint_audit", stdout=StringIO())
+    for name, address in (
+        ("events.jsonl", "export_audit"),
+        ("checkpoint.json", "download_checkpoint"),
+        ("keys.json", "key_set"),
+    ):
+        (tmp_path / name).write_bytes(b"".join(auditor.get(reverse(address))))
+    assertContains(auditor.get(reverse("audit")), "Newest signed checkpoint")
+    files = [str(tmp_path / name) for name in ("events.jsonl", "checkpoint.json", "keys.json")]
+    status = cli.main(["verify-audit", files[0], "--checkpoint", files[1], "--keys", files[2]])
+    assert status == 0, capfd.readouterr()
+
+
+def test_the_command_exports_the_same_chain(auditor: Client, tmp_path: Path) -> None:
+    record(2)
+    call_command("export_audit", str(tmp_path / "events.jsonl"), stdout=StringIO())
+    lines = (tmp_path / "events.jsonl").read_bytes().splitlines()
+    assert read_chain(lines).faults == ()
+    assert json.loads(lines[-1])["action"] == "audit_exported"
+    with pytest.raises(CommandError, match="cannot be written"):
+        call_command("export_audit", str(tmp_path / "events.jsonl"), stdout=StringIO())

@@ -14,11 +14,15 @@ from django.core import checks
 from django.core.management import CommandError, call_command
 from django.db import connection, models
 from pytest_django import Settings
+from securesystemslib.signer import CryptoSigner
 
 from ethos_review.accounts.models import User
-from ethos_review.audit.models import ChainHead, Event
-from ethos_review.audit.operations import event_digest
-from ethos_review.reviews import operations
+from ethos_review.audit.models import AppendOnlyError, ChainHead, Checkpoint, Event
+from ethos_review.audit.operations import event_digest, record_event
+from ethos_review.engine.envelope import open_checkpoint, public_key_pem, unverified_payload, write_key
+from ethos_review.engine.statement import canonical_payload
+from ethos_review.engine.verification import verify_release
+from ethos_review.reviews import operations, signing
 from ethos_review.reviews.models import (
     Claim,
     Document,
@@ -30,6 +34,7 @@ from ethos_review.reviews.models import (
     SigningKey,
 )
 from ethos_review.reviews.queries import open_card
+from ethos_review.reviews.signing import trusted_keys
 from tests.factories import four_claims, make_review, make_reviewer, make_submitter
 
 pytestmark = pytest.mark.django_db
@@ -346,10 +351,76 @@ class TestVerifyAudit:
                 change(Event, column, getattr(event, column), f"sequence = {event.sequence}")
         change(ChainHead, "sha256", previous)
 
+        length = Event.objects.count() - 1
         assert differences() == [
-            f"review {sealed.review_id}, release: the chain is not the one that was sealed at "
-            f"{Event.objects.count() - 1} events"
+            f"checkpoint {Checkpoint.objects.get().pk}: the chain is not the one that was signed at {length} events",
+            f"review {sealed.review_id}, release: the chain is not the one that was sealed at {length} events",
         ]
+
+    @pytest.mark.parametrize(
+        ("column", "value"),
+        [
+            ("length", 1),
+            ("sha256", "0" * 64),
+            ("taken_at", "2020-01-01 00:00:00+00:00"),
+            ("key_id", "0" * 64),
+            ("envelope_sha256", "0" * 64),
+        ],
+    )
+    def test_a_changed_checkpoint_is_found(self, sealed: Review, column: str, value: Any) -> None:
+        change(Checkpoint, column, value)
+
+        assert any(line.startswith("checkpoint ") for line in differences())
+
+    def test_one_bit_of_a_checkpoint_is_found(self, sealed: Review) -> None:
+        checkpoint = Checkpoint.objects.get()
+        change(Checkpoint, "envelope", flipped(bytes(checkpoint.envelope)))
+
+        assert f"checkpoint {checkpoint.pk}: its bytes are not those its digest names" in differences()
+
+    def test_a_deleted_checkpoint_of_a_release_is_found(self, sealed: Review) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("DELETE FROM audit_checkpoint")
+
+        assert differences() == [f"review {sealed.review_id}, release: the checkpoint that it names is gone"]
+
+    @pytest.mark.parametrize(
+        ("column", "value"),
+        [
+            ("first_used_at", "2020-01-01 00:00:00+00:00"),
+            ("retired_at", None),
+            ("retired_at", "2099-01-01 00:00:00+00:00"),
+        ],
+    )
+    def test_what_is_said_about_a_key_is_held_to_it(self, sealed: Review, column: str, value: Any) -> None:
+        key = SigningKey.objects.get()
+        run("retire_signing_key", key.key_id)
+        change(SigningKey, column, value)
+
+        where = f"signing key {key.key_id}"
+        assert f"{where}: its first use and retirement are not those that the events tell of" in differences()
+
+    def test_a_key_retired_behind_the_back_of_the_chain_is_found(self, sealed: Review) -> None:
+        change(SigningKey, "retired_at", "2020-01-01 00:00:00+00:00")
+
+        found = differences()
+
+        assert any(line.startswith("signing key ") for line in found)
+        assert any(line.startswith(f"review {sealed.review_id}, release: It was signed at") for line in found)
+
+    def test_a_deleted_key_is_found(self, sealed: Review) -> None:
+        reviewer = User.objects.get(username="reviewer")
+        record_event(
+            actor=reviewer, action="key_used", object_type="signing_key", object_id="0" * 64, details={}
+        )
+
+        assert differences() == [f"signing key {'0' * 64}: the chain tells of it, but it is gone"]
+
+    def test_a_public_key_written_otherwise_is_found(self, sealed: Review) -> None:
+        key = SigningKey.objects.get()
+        change(SigningKey, "public_pem", key.public_pem + "\n")
+
+        assert f"signing key {key.key_id}: its public key is not written as it was kept" in differences()
 
     def test_a_deleted_review_is_found(self, sealed: Review) -> None:
         review = make_review(User.objects.get(username="submitter"), four_claims("Gone?"))
@@ -403,6 +474,185 @@ class TestCreateSigningKey:
 
         assert release.signing_key != sealed.release.signing_key
         assert run("verify_audit")
+
+
+class TestRotation:
+    def rotate(self, settings: Settings, path: Path) -> None:
+        run("create_signing_key", str(path))
+        settings.SIGNING_KEY_FILE = str(path)
+
+    def seal_the_other(self, sealed: Review) -> Release:
+        other = Review.objects.exclude(pk=sealed.pk).get()
+        reviewer = User.objects.get(username="reviewer")
+        decide(reviewer, other, 2, "block")
+        return operations.seal_review(actor=reviewer, review_id=other.review_id)
+
+    def test_old_releases_verify_and_new_ones_carry_the_new_key(
+        self, sealed: Review, settings: Settings, tmp_path: Path
+    ) -> None:
+        self.rotate(settings, tmp_path / "new.pem")
+        new = self.seal_the_other(sealed)
+        old = sealed.release
+        run("retire_signing_key", old.signing_key.key_id)
+
+        keys = trusted_keys()
+
+        assert [key.retired_at is None for key in keys] == [False, True]
+        for release in (old, new):
+            verification = verify_release(bytes(release.envelope), keys)
+            assert verification.release is not None, verification
+            assert verification.release.key_ids == (release.signing_key.key_id,)
+        assert old.signing_key != new.signing_key
+        assert run("verify_audit")
+
+    def test_a_retired_key_seals_nothing_more(self, sealed: Review) -> None:
+        run("retire_signing_key", sealed.release.signing_key.key_id)
+
+        with pytest.raises(operations.Refused, match="was retired on") as refused:
+            self.seal_the_other(sealed)
+        assert refused.value.code == "no_signing_key"
+        with pytest.raises(CommandError, match="was retired on"):
+            run("checkpoint_audit")
+        assert run("verify_audit")
+
+    def test_what_is_signed_with_a_retired_key_does_not_count(self, sealed: Review) -> None:
+        run("retire_signing_key", sealed.release.signing_key.key_id)
+        statement = json.loads(unverified_payload(bytes(sealed.release.envelope)))
+        statement["predicate"]["sealed_at"] = "2099-01-01T00:00:00Z"
+
+        forged = signing.sign(canonical_payload(statement))
+
+        assert verify_release(forged, trusted_keys()).code == "retired_key"
+        assert verify_release(bytes(sealed.release.envelope), trusted_keys()).valid
+
+    def test_retiring_is_an_event_and_cannot_be_taken_back(self, sealed: Review) -> None:
+        key_id = sealed.release.signing_key.key_id
+        run("retire_signing_key", key_id)
+
+        event = Event.objects.get(action="key_retired")
+        assert (event.object_id, event.actor_name) == (key_id, "manage.py")
+        with pytest.raises(CommandError, match="stays so"):
+            run("retire_signing_key", key_id)
+        with pytest.raises(CommandError, match="No key"):
+            run("retire_signing_key", "0" * 64)
+        assert Event.objects.filter(action="key_retired").count() == 1
+
+    def test_the_key_set_holds_a_new_key_before_its_first_use(
+        self, sealed: Review, settings: Settings, tmp_path: Path
+    ) -> None:
+        self.rotate(settings, tmp_path / "new.pem")
+
+        keys = trusted_keys()
+
+        assert keys[0].key.keyid == sealed.release.signing_key.key_id
+        assert len(keys) == 2
+        assert SigningKey.objects.count() == 1
+
+
+class TestSigners:
+    def test_a_key_from_the_environment_signs(self, settings: Settings, tmp_path: Path) -> None:
+        key = write_key(tmp_path / "key.pem", b"correct horse")
+        settings.SIGNING_KEY_FILE = ""
+        settings.SIGNING_KEY = (tmp_path / "key.pem").read_text()
+        settings.SIGNING_KEY_PASSPHRASE = "correct horse"
+
+        assert trusted_keys()[-1].key == key
+
+    def test_a_signer_is_chosen_by_its_uri(self, settings: Settings, tmp_path: Path) -> None:
+        key = write_key(tmp_path / "key.pem")
+        (tmp_path / "public.pem").write_bytes(public_key_pem(key))
+        settings.SIGNING_KEY_FILE = ""
+        settings.SIGNING_KEY_URI = f"file2:{tmp_path / 'key.pem'}"
+        settings.SIGNING_PUBLIC_KEY_FILE = str(tmp_path / "public.pem")
+
+        assert json.loads(run("checkpoint_audit"))["signatures"][0]["keyid"] == key.keyid
+        assert run("verify_audit")
+
+    @pytest.mark.parametrize(
+        ("changed", "said"),
+        [
+            ({"SIGNING_KEY_URI": "nowhere:key"}, "of scheme nowhere cannot be used"),
+            ({"SIGNING_PUBLIC_KEY_FILE": ""}, "ETHOS_REVIEW_SIGNING_PUBLIC_KEY_FILE"),
+            ({"SIGNING_PUBLIC_KEY_FILE": "/nowhere/key.pem"}, "/nowhere/key.pem cannot be read"),
+            ({"SIGNING_KEY": "PEM"}, "More than one signing key"),
+            ({"SIGNING_KEY_URI": "", "SIGNING_KEY": "PEM"}, "ETHOS_REVIEW_SIGNING_KEY is not a private key"),
+            ({"SIGNING_KEY_URI": "", "SIGNING_KEY": ""}, "No signing key is configured"),
+        ],
+    )
+    def test_what_cannot_sign_is_said_with_the_next_step(
+        self, settings: Settings, tmp_path: Path, changed: dict[str, str], said: str
+    ) -> None:
+        (tmp_path / "public.pem").write_bytes(public_key_pem(write_key(tmp_path / "key.pem")))
+        chosen = {
+            "SIGNING_KEY_FILE": "",
+            "SIGNING_KEY_URI": f"file2:{tmp_path / 'key.pem'}",
+            "SIGNING_PUBLIC_KEY_FILE": str(tmp_path / "public.pem"),
+        }
+        for name, value in (chosen | changed).items():
+            setattr(settings, name, value)
+
+        assert said in signing.why_nothing_can_be_signed()
+
+    def test_a_signer_with_another_key_than_it_says_is_refused(
+        self, settings: Settings, tmp_path: Path
+    ) -> None:
+        write_key(tmp_path / "key.pem")
+        (tmp_path / "public.pem").write_bytes(public_key_pem(write_key(tmp_path / "other.pem")))
+        settings.SIGNING_KEY_FILE = ""
+        settings.SIGNING_KEY_URI = f"file2:{tmp_path / 'key.pem'}"
+        settings.SIGNING_PUBLIC_KEY_FILE = str(tmp_path / "public.pem")
+
+        assert "cannot be used" in signing.why_nothing_can_be_signed()
+
+    def test_a_signer_that_is_gone_when_it_should_sign_refuses_the_seal_and_leaves_nothing(
+        self, sealed: Review, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        other = Review.objects.exclude(pk=sealed.pk).get()
+        reviewer = User.objects.get(username="reviewer")
+        decide(reviewer, other, 2, "block")
+        before = Event.objects.count()
+
+        def gone(self: object, message: bytes) -> None:
+            raise ConnectionError("the module does not answer")
+
+        monkeypatch.setattr(CryptoSigner, "sign", gone)
+        with pytest.raises(operations.Refused, match="the module does not answer"):
+            operations.seal_review(actor=reviewer, review_id=other.review_id)
+        assert (Event.objects.count(), Checkpoint.objects.count()) == (before, 1)
+        assert run("verify_audit")
+
+
+class TestCheckpoint:
+    def test_a_seal_makes_the_checkpoint_that_the_release_names(self, sealed: Review) -> None:
+        checkpoint = Checkpoint.objects.get()
+        predicate = json.loads(unverified_payload(bytes(sealed.release.envelope)))["predicate"]
+
+        assert predicate["audit_checkpoint"] == {
+            "length": checkpoint.length,
+            "sha256": checkpoint.sha256,
+        }
+
+    def test_a_chain_that_has_not_grown_is_signed_once(self, sealed: Review) -> None:
+        first, second = run("checkpoint_audit"), run("checkpoint_audit")
+
+        assert first == second
+        state = open_checkpoint(first.encode(), trusted_keys()).checkpoint
+        head = ChainHead.objects.get()
+        assert (state.length, state.sha256) == (head.length, head.sha256)
+        assert Checkpoint.objects.count() == 2
+        assert run("verify_audit")
+
+    def test_the_first_use_of_a_key_is_in_what_it_signs(self) -> None:
+        state = open_checkpoint(run("checkpoint_audit").encode(), trusted_keys()).checkpoint
+
+        assert state.length == Event.objects.count() == 1
+        assert Event.objects.get().action == "key_used"
+
+    def test_a_checkpoint_is_never_changed_or_deleted(self, sealed: Review) -> None:
+        checkpoint = Checkpoint.objects.get()
+        for act in (checkpoint.save, checkpoint.delete, Checkpoint.objects.all().delete):
+            with pytest.raises(AppendOnlyError):
+                act()
 
 
 class TestLoadSample:
