@@ -64,14 +64,14 @@ def _configure(directory: Path) -> None:
         _write_private(secret_key, secrets.token_urlsafe(64))
     for name in [name for name in os.environ if name.startswith("ETHOS_REVIEW_")]:
         del os.environ[name]
-    os.environ |= {
-        "DJANGO_SETTINGS_MODULE": "ethos_review.settings",
-        "DATABASE_URL": f"sqlite:///{directory / 'ethos_review.sqlite3'}",
-        "ETHOS_REVIEW_SECRET_KEY_FILE": str(secret_key),
-        "ETHOS_REVIEW_SIGNING_KEY_FILE": str(directory / "signing-key.pem"),
-        "ETHOS_REVIEW_STATIC_ROOT": str(directory / "static"),
-        "ETHOS_REVIEW_PLAIN_HTTP": "1",
-    }
+    os.environ.update(
+        DJANGO_SETTINGS_MODULE="ethos_review.settings",
+        DATABASE_URL=f"sqlite:///{directory / 'ethos_review.sqlite3'}",
+        ETHOS_REVIEW_SECRET_KEY_FILE=str(secret_key),
+        ETHOS_REVIEW_SIGNING_KEY_FILE=str(directory / "signing-key.pem"),
+        ETHOS_REVIEW_STATIC_ROOT=str(directory / "static"),
+        ETHOS_REVIEW_PLAIN_HTTP="1",
+    )
 
 
 def _prepare(directory: Path) -> dict[str, str]:
