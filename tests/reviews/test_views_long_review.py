@@ -1,0 +1,128 @@
+"""A review of many claims: a page shows a part of each group, and everything else can be reached from it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+from pytest_django.asserts import assertRedirects, assertTemplateUsed
+
+from ethos_review.accounts.roles import REVIEWER
+from ethos_review.reviews.models import Review
+from ethos_review.reviews.views.parts import CARDS_AT_ONCE
+from tests.factories import large_bundle, make_review, make_submitter
+from tests.web.html import has, text_of
+from tests.web.people import make_person
+
+pytestmark = pytest.mark.django_db
+HTMX = {"HX-Request": "true", "HX-Request-Type": "partial"}
+CLAIMS = 1_000  # even positions need review, odd ones are final
+HEAVIEST = 85_000  # bytes of the document: with style, scripts and icon below 150 KB (spec 6.4)
+
+
+@pytest.fixture
+def review() -> Review:
+    return make_review(make_submitter(), large_bundle(CLAIMS))
+
+
+@pytest.fixture
+def reviewer(client: Client) -> Client:
+    client.force_login(make_person(REVIEWER))
+    return client
+
+
+def cards_in(response: HttpResponse) -> list[int]:
+    return [int(place) for place in re.findall(r'<article [^>]*id="claim-(\d+)"', response.content.decode())]
+
+
+def links_in(response: HttpResponse) -> list[str]:
+    found = re.findall(r'<p class="more"><a class="button" href="([^"#]*)#', response.content.decode())
+    return [link.replace("&amp;", "&") for link in found]
+
+
+def more(client: Client, review: Review, around: int, side: str) -> HttpResponse:
+    address = reverse("more_claims", args=[review.review_id])
+    return client.get(address, {"around": around, "side": side}, headers=HTMX)
+
+
+def test_a_page_of_a_long_review_is_light(reviewer: Client, review: Review) -> None:
+    response = reviewer.get(reverse("review", args=[review.review_id]))
+    assert len(response.content) <= HEAVIEST
+    assert len(cards_in(response)) == 2 * CARDS_AT_ONCE
+    assert text_of(response, "group-needs_review") == "Needs review 500 of 500 left"
+    assert text_of(response, "group-final") == "Final 500"
+
+
+def test_links_alone_lead_to_every_claim(reviewer: Client, review: Review) -> None:
+    page = reverse("review", args=[review.review_id])
+    found, waiting, visited = set(), [page], set()
+    while waiting:
+        address = waiting.pop()
+        if address in visited:
+            continue
+        visited.add(address)
+        response = reviewer.get(address)
+        found.update(cards_in(response))
+        waiting += [page + link for link in links_in(response) if link.startswith("?")]
+    assert found == set(range(CLAIMS))
+
+
+def test_the_part_with_the_claim_that_is_asked_for_is_shown(reviewer: Client, review: Review) -> None:
+    response = reviewer.get(reverse("review", args=[review.review_id]), {"claim": 700})
+    shown = [place for place in cards_in(response) if place % 2 == 0]
+    assert (min(shown), max(shown)) == (660, 718)
+    assert has(response, "claim-700-body")
+
+
+@pytest.mark.parametrize(
+    ("around", "side", "first", "last", "next_link"),
+    [
+        (720, "later", 720, 778, "?claim=780"),
+        (658, "earlier", 600, 658, "?claim=598"),
+        (998, "later", 960, 998, None),
+        (58, "earlier", 0, 58, None),
+    ],
+)
+def test_scrolling_on_brings_the_next_part_and_the_way_further(
+    reviewer: Client, review: Review, around: int, side: str, first: int, last: int, next_link: str | None
+) -> None:
+    response = more(reviewer, review, around, side)
+    assertTemplateUsed(response, "reviews/_more_claims.html")
+    assert (cards_in(response)[0], cards_in(response)[-1]) == (first, last)
+    page = reverse("review", args=[review.review_id])
+    assert links_in(response) == ([page + next_link] if next_link else [])
+
+
+def test_a_claim_that_is_not_there_has_no_part(reviewer: Client, review: Review) -> None:
+    assert more(reviewer, review, 5_000, "later").status_code == 404
+
+
+def test_a_browser_that_opens_the_address_gets_the_page(reviewer: Client, review: Review) -> None:
+    address = reverse("more_claims", args=[review.review_id])
+    page = reverse("review", args=[review.review_id])
+    assertRedirects(
+        reviewer.get(address, {"around": 700}), f"{page}?claim=700#claim-700", fetch_redirect_response=False
+    )
+
+
+def test_the_whole_answer_has_a_page_of_its_own(reviewer: Client, review: Review) -> None:
+    page = reviewer.get(reverse("review", args=[review.review_id]))
+    assert "Show all 500 passages" in text_of(page, "answer-preview")
+    answer = reviewer.get(reverse("answer", args=[review.review_id]))
+    assert answer.content.decode().count('class="passage') == 500
+
+
+def test_the_answer_to_a_decision_brings_no_more_than_what_changed(reviewer: Client, review: Review) -> None:
+    page = reviewer.get(reverse("review", args=[review.review_id]), {"claim": 0})
+    form = {
+        "outcome": "approve",
+        "based_on": 0,
+        "shown_sha256": page.context["page"].opened.shown_sha256,
+        "seen": "0.0.0",
+    }
+    response = reviewer.post(reverse("decide_claim", args=[review.review_id, 0]), form, headers=HTMX)
+    assert cards_in(response) == [0, 2]
+    assert len(response.content) < 20_000
