@@ -23,7 +23,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from requests import RequestException
 
 from ethos_review.accounts import openid, operations
-from ethos_review.accounts.forms import PreferencesForm
+from ethos_review.accounts.forms import PreferencesForm, SignInForm
 from ethos_review.accounts.sign_in_end import end_of_sign_in, stay_signed_in
 from ethos_review.web.htmx import Request, wants_fragment
 from ethos_review.web.permissions import SIGNED_IN, View, anonymous, permission_required
@@ -32,6 +32,7 @@ from ethos_review.web.permissions import SIGNED_IN, View, anonymous, permission_
 class SignInView(LoginView):
     """Django's form; allauth's stages after it, so that a second factor is asked for when there is one."""
 
+    form_class = SignInForm
     template_name = "accounts/sign_in.html"
     redirect_authenticated_user = True
     http_method_names = ["get", "head", "post"]  # noqa: RUF012 - as Django declares it

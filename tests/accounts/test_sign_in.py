@@ -42,6 +42,12 @@ def test_a_wrong_password_says_so_and_keeps_the_name(client: Client) -> None:
     assertContains(response, 'value="reviewer"')
 
 
+@pytest.mark.parametrize("username", ["x" * 151, "x" * 100_000, "\U0001f600" * 300])
+def test_a_name_longer_than_any_account_is_told_like_a_wrong_one(client: Client, username: str) -> None:
+    response = sign_in(client, username=username)
+    assertContains(response, "Please enter a correct username and password")
+
+
 def test_sign_in_leads_back_to_the_page_asked_for(client: Client) -> None:
     make_person(REVIEWER)
     assertRedirects(sign_in(client, next="/preferences/"), "/preferences/")
