@@ -210,9 +210,11 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
-# Uploads stay in memory up to the document limit and are refused beyond it before they are parsed.
+# A request is refused before it is parsed when it is larger than its sender may send; then part by part.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024  # form fields, in bytes
-FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 100
+DATA_UPLOAD_MAX_NUMBER_FILES = 8
+FILE_UPLOAD_HANDLERS = ["ethos_review.reviews.uploads.BoundedUploadHandler"]
 
 LANGUAGE_CODE = "en"
 USE_I18N = False
@@ -221,7 +223,13 @@ TIME_ZONE = "UTC"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "handlers": {"console": {"class": "logging.StreamHandler"}},
+    "formatters": {
+        "plain": {
+            "()": "ethos_review.web.logs.Formatter",
+            "format": "%(asctime)s %(levelname)s %(name)s: %(message)s",
+        }
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
     "root": {"handlers": ["console"], "level": "INFO"},
     "loggers": {"axes": {"level": "WARNING"}},  # sign-ins are events of the audit chain
 }

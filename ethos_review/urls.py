@@ -13,4 +13,5 @@ urlpatterns = [
     path("healthz", healthz, name="healthz"),
 ]
 
+handler400 = "ethos_review.web.errors.bad_request"
 handler500 = "ethos_review.web.errors.server_error"

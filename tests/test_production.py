@@ -120,6 +120,50 @@ def test_a_secret_that_others_can_read_stops_the_start(environment: dict[str, st
     assert "chmod 600" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "name", ["DATABASE_URL", "ETHOS_REVIEW_SIGNING_KEY_PASSPHRASE", "ETHOS_REVIEW_OIDC_CLIENT_SECRET"]
+)
+def test_every_other_secret_that_others_can_read_stops_the_start(
+    environment: dict[str, str], tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "secret").write_text(environment.pop(name, "a secret"))
+    (tmp_path / "secret").chmod(0o644)
+    environment[f"{name}_FILE"] = str(tmp_path / "secret")
+    if "OIDC" in name:
+        environment["ETHOS_REVIEW_OIDC_ISSUER"] = "https://id.example.org"
+
+    done = run(environment, "manage.py", "check")
+
+    assert done.returncode != 0
+    assert f"{name}_FILE can be read by others" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({}, "needs ETHOS_REVIEW_OIDC_CLIENT_ID and ETHOS_REVIEW_OIDC_CLIENT_SECRET"),
+        ({"ETHOS_REVIEW_OIDC_CLIENT_ID": "x"}, "needs ETHOS_REVIEW_OIDC_CLIENT_ID"),
+        (
+            {
+                "ETHOS_REVIEW_OIDC_CLIENT_ID": "x",
+                "ETHOS_REVIEW_OIDC_CLIENT_SECRET": "y",
+                "ETHOS_REVIEW_OIDC_ROLES": "staff=Emperor",
+            },
+            "names Emperor",
+        ),
+    ],
+)
+def test_an_openid_provider_that_is_half_configured_stops_the_start(
+    environment: dict[str, str], settings: dict[str, str], said: str
+) -> None:
+    done = run(
+        environment | settings | {"ETHOS_REVIEW_OIDC_ISSUER": "https://id.example.org"}, "manage.py", "check"
+    )
+
+    assert done.returncode != 0
+    assert said in done.stderr
+
+
 def test_a_key_can_be_made_before_there_is_one(environment: dict[str, str], tmp_path: Path) -> None:
     del environment["ETHOS_REVIEW_SIGNING_KEY_FILE"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from django.contrib import messages
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -25,6 +26,13 @@ def csrf_failure(request: AnyRequest, reason: str = "") -> HttpResponse:
         return lead_to(request, page_of(request))
     context = {"back": page_of(request), "typed": typed_text(request)}
     return render(request, "403_csrf.html", context, status=403)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Says apart whether it was too large to be read, or not as expected."""
+    too_large = isinstance(exception, RequestDataTooBig | TooManyFieldsSent | TooManyFilesSent)
+    template, status = ("413.html", 413) if too_large else ("400.html", 400)
+    return HttpResponse(loader.get_template(template).render(), status=status)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
