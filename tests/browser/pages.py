@@ -38,7 +38,7 @@ PAGES = {
     "replay": Sight(lambda w: w.reviewer, lambda w: w.page(SEALED, "replay")),
     "policy": Sight(lambda w: w.reviewer, lambda w: "/policy/"),
     "verify": Sight(lambda w: w.auditor, lambda w: "/verify/"),
-    "audit-filtered": Sight(lambda w: w.auditor, lambda w: "/audit/?action=review_sealed&since=x"),
+    "audit-filtered": Sight(lambda w: w.auditor, lambda w: "/audit/?action=Review+sealed"),
     "audit": Sight(lambda w: w.auditor, lambda w: "/audit/"),
     "preferences": Sight(lambda w: w.reviewer, lambda w: "/preferences/"),
     "forbidden": Sight(lambda w: w.reviewer, lambda w: "/audit/"),

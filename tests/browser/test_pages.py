@@ -9,11 +9,16 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, Response, expect
 
 from ethos_review.reviews import operations
+from ethos_review.reviews.models import Release
 from tests.browser.conftest import Visit
 from tests.browser.pages import PAGES, SCREENSHOTS
 from tests.web.world import World, decide
 
-SIZES = {"wide": 1360, "middle": 768, "narrow": 320}  # CSS pixels; 320 is also a 1280 pixel wide window at 400 % zoom
+SIZES = {
+    "wide": 1360,
+    "middle": 768,
+    "narrow": 320,
+}  # CSS pixels; 320 is also a 1280 pixel wide window at 400 % zoom
 HEAVIEST = 150_000  # bytes of one page, uncached (spec 6.4)
 
 
@@ -124,3 +129,20 @@ def test_a_button_one_may_not_use_is_focusable_and_says_why(visit: Visit, world:
     expect(page.locator("#seal")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator("#announcement")).to_have_text("2 claims are still undecided.")
+
+
+def test_a_release_is_verified_below_its_file(visit: Visit, world: World, tmp_path: Path) -> None:
+    envelope = tmp_path / "release.dsse.json"
+    envelope.write_bytes(bytes(Release.objects.get().envelope))
+    page = visit("/verify/", world.auditor)
+    page.set_input_files("#envelope", envelope)
+    page.get_by_role("button", name="Verify").click()
+    expect(page.get_by_text("It equals, byte for byte, what was sealed here")).to_be_visible()
+    expect(page.locator("#verify-result")).to_be_focused()
+    expect(page.locator("#announcement")).to_have_text("Valid.")
+    both_schemes(page, "verify-valid")
+    page.set_input_files("#envelope", [])
+    page.locator("#text").fill(envelope.read_text().replace('"payload":"e', '"payload":"f'))
+    page.get_by_role("button", name="Verify").click()
+    expect(page.get_by_role("heading", name="Not valid")).to_be_visible()
+    both_schemes(page, "verify-refused")
