@@ -20,20 +20,13 @@ from django.utils import timezone
 from ethos_review import __version__
 from ethos_review.accounts.models import User
 from ethos_review.audit.operations import record_event, rfc3339
-from ethos_review.engine.assessment import (
-    Assessment,
-    ClaimAssessment,
-    Received,
-    decide,
-    read_received,
-    shown_digest,
-)
+from ethos_review.engine.assessment import Assessment, ClaimAssessment, Received, assess, shown_digest
 from ethos_review.engine.envelope import KeyFileError
 from ethos_review.engine.errors import DocumentError, Problem
 from ethos_review.engine.policy import Policy
 from ethos_review.engine.recognition import Description, describe
 from ethos_review.engine.release import allowed_outcomes, make_release, rationale_required, seals_by_policy
-from ethos_review.engine.statement import SealFacts, build_statement, canonical_payload
+from ethos_review.engine.statement import SealFacts, build_statement, canonical_payload, check_listable
 from ethos_review.reviews import signing
 from ethos_review.reviews.assessments import (
     KeptBytesChanged,
@@ -142,7 +135,8 @@ def check_uploads(uploads: list[Upload], *, actor: User | None = None) -> Assess
         raise DocumentError(problems)
     policy = current_policy()
     received = [Received(upload.role, upload.name, upload.content) for upload in uploads]
-    assessment = decide(read_received(received, policy, verifier_keys()), policy)
+    assessment = assess(received, policy, verifier_keys())
+    check_listable(assessment)
     if actor is not None:
         _superseded_review(actor, assessment)
     return assessment

@@ -214,6 +214,20 @@ class TestSubmit:
         assert (problem.document, problem.pointer, problem.code) == (document, pointer, code)
         assert set(rows().values()) == {0}
 
+    def test_an_answer_that_no_release_could_list_is_refused_before_it_is_stored(
+        self, submitter: User
+    ) -> None:
+        """1,001 claims deliver a fact of 1,000 readings: a release would list each reading for each claim."""
+        delivers = [{"entity": "acme", "field": "revenue", "value": 1}]
+        claims = [claim(f"claim-{number}", "v0001", delivers=delivers) for number in range(1_001)]
+        uploads = parts(answer(*claims), readings=[reading(1)] * 1_000)
+
+        with pytest.raises(DocumentError) as refusal:
+            submit_review(actor=submitter, uploads=uploads)
+
+        assert refusal.value.problems[0].code == "too_many_compared_readings"
+        assert set(rows().values()) == {0}
+
     def test_a_media_type_that_cannot_be_one_is_not_kept(self, submitter: User) -> None:
         [sent] = bundle(answer())
         review = make_review(submitter, [Upload("bundle", sent.name, "x" * 101, sent.content)])
