@@ -18,6 +18,10 @@ class Sight:
     path: Callable[[World], str]
 
 
+def operator(world: World) -> User:
+    return User.objects.get(username="operator")
+
+
 PAGES = {
     "sign-in": Sight(lambda w: None, lambda w: "/sign-in/?next=/upload/"),
     "queue": Sight(lambda w: w.reviewer, lambda w: "/"),
@@ -41,6 +45,10 @@ PAGES = {
     "audit-filtered": Sight(lambda w: w.auditor, lambda w: "/audit/?action=Review+sealed"),
     "audit": Sight(lambda w: w.auditor, lambda w: "/audit/"),
     "preferences": Sight(lambda w: w.reviewer, lambda w: "/preferences/"),
+    "people": Sight(operator, lambda w: "/people/"),
+    "person": Sight(operator, lambda w: f"/people/{w.reviewer.pk}/"),
+    "second-factor": Sight(lambda w: w.reviewer, lambda w: "/preferences/second-factor/"),
+    "confirm": Sight(lambda w: w.reviewer, lambda w: "/preferences/confirm/"),
     "forbidden": Sight(lambda w: w.reviewer, lambda w: "/audit/"),
     "not-found": Sight(lambda w: w.reviewer, lambda w: "/nowhere/"),
 }
