@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time
 
 import rfc8785
 
@@ -76,14 +76,10 @@ def _chosen(filters: Filters) -> AppendOnlyQuerySet[Event]:
     if filters.object:
         events = events.filter(object_id__startswith=filters.object)
     if filters.since:
-        events = events.filter(at__gte=_midnight(filters.since))
+        events = events.filter(at__gte=datetime.combine(filters.since, time.min, UTC))
     if filters.until:
-        events = events.filter(at__lt=_midnight(filters.until) + timedelta(days=1))
+        events = events.filter(at__lte=datetime.combine(filters.until, time.max, UTC))
     return events
-
-
-def _midnight(day: date) -> datetime:
-    return datetime.combine(day, time(), UTC)
 
 
 def export_lines(length: int) -> Iterator[bytes]:

@@ -37,6 +37,7 @@ def change(column: str, value: object, sequence: int) -> None:
         (Filters(since=date(2026, 3, 2)), [4, 3, 2]),
         (Filters(until=date(2026, 3, 2)), [3, 2, 1]),
         (Filters(since=date(2026, 3, 2), until=date(2026, 3, 2)), [3, 2]),
+        (Filters(since=date.min, until=date.max), [4, 3, 2, 1]),
     ],
 )
 def test_filters_choose_by_action_actor_object_and_day(
