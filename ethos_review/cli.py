@@ -123,7 +123,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         status: int = arguments.run(arguments)
         sys.stdout.flush()
     except _Stop as stop:
-        print(f"ethos-review: {stop.message}", file=sys.stderr)
+        print(f"ethos-review: {_printable(stop.message)}", file=sys.stderr)
         return UNUSABLE
     except BrokenPipeError:
         # The reader has gone. Python would complain once more when it flushes at exit.
@@ -252,7 +252,7 @@ def _check(arguments: argparse.Namespace) -> int:
     for path in arguments.files:
         content = _content(path)
         try:
-            described = describe(path.name, content, policy, verifier_keys)
+            described = describe(_name(path.name), content, policy, verifier_keys)
         except DocumentError as error:
             status = UNUSABLE
             print(f"{_printable(path)}: cannot be used")
@@ -330,14 +330,14 @@ def _verify(arguments: argparse.Namespace) -> int:
         arguments.usage(str(error))
     keys = _keys(arguments)
     documents = [
-        GivenDocument(str(path), hashlib.sha256(_content(path)).hexdigest()) for path in arguments.document
+        GivenDocument(_name(path), hashlib.sha256(_content(path)).hexdigest()) for path in arguments.document
     ]
     statuses = []
     for path in arguments.envelopes:
         verification = verify_release(_content(path), keys, documents, conditions)
         statuses.append(_EXIT_CODES[verification.code] if verification.code else OK)
         if arguments.json:
-            _write_json({"envelope": str(path), **verification.to_json()})
+            _write_json({"envelope": _name(path), **verification.to_json()})
         else:
             if len(arguments.envelopes) > 1:
                 print(f"{_printable(path)}:")
@@ -500,7 +500,7 @@ def _chosen_documents(arguments: argparse.Namespace) -> list[Received]:
         given = {"bundle": arguments.bundle}
     elif arguments.report is None or arguments.claims is None:
         arguments.usage("give --report and --claims, or --bundle")
-    return [Received(role, path.name, _content(path)) for role, path in given.items()]
+    return [Received(role, _name(path.name), _content(path)) for role, path in given.items()]
 
 
 def _policy(path: Path | None) -> Policy:
@@ -536,6 +536,11 @@ def _keys(arguments: argparse.Namespace) -> list[TrustedKey]:
 
 def _said(error: DocumentError) -> str:
     return "; ".join(f"{problem.pointer}: {problem.message}" for problem in error.problems)
+
+
+def _name(path: str | Path) -> str:
+    """A file may have a name that no JSON could carry: what in it is not UTF-8 becomes U+FFFD."""
+    return os.fsencode(path).decode("utf-8", "replace")
 
 
 def _content(path: Path) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import io
 import json
+import os
 import subprocess
 import sys
 import tracemalloc
@@ -588,3 +589,26 @@ def test_help_names_every_exit_status(run):
 
 def test_the_version_is_printed(run):
     assert run("--version")[:2] == (0, f"ethos-review {__version__}\n")
+
+
+def test_a_file_name_that_is_not_utf8_stops_no_command(run, tmp_path):
+    strange = Path(os.fsdecode(os.fsencode(tmp_path) + b"/report-\xff.json"))
+    claims = json.loads(CLAIMS.read_bytes())
+    claims.pop("verification_report_ref", None)
+    (tmp_path / "claims.json").write_text(json.dumps(claims))
+    strange.write_bytes(REPORT.read_bytes())
+    status, out, _ = run("decide", "--report", strange, "--claims", tmp_path / "claims.json")
+    grounding = json.loads(out)["contract_decision"]["grounding"]
+    assert (status, grounding["verification_report_ref"]) == (0, "report-\ufffd.json")
+    assert run("check", strange)[0] == 0
+
+
+def test_what_stops_a_command_cannot_steer_the_terminal(run, tmp_path):
+    policy = tmp_path / "policy.json"
+    policy.write_text(
+        '{"artifact_type": "ethos_review.policy.v1", "name": "n", "version": "1", "\\u001b[2J": 1}'
+    )
+    status, _, error = run("decide", "--report", REPORT, "--claims", CLAIMS, "--policy", policy)
+    assert status == 2
+    assert "\x1b" not in error
+    assert "\\x1b[2J" in error
