@@ -17,7 +17,6 @@ from ethos_review.engine.contracts import check_against_schema
 from ethos_review.engine.decision import ContractClaim, ContractDecision, decide_contract
 from ethos_review.engine.documents import Document, Json, read_document
 from ethos_review.engine.errors import DocumentError, Problem
-from ethos_review.engine.frozen import quick_constructor
 from ethos_review.engine.policy import DEFAULT_POLICY, Policy
 from ethos_review.engine.readings import Reading, read_readings
 from ethos_review.engine.report import Check, ProofSummary, Report, read_report, summarise_proof
@@ -62,9 +61,6 @@ class ClaimAssessment:
     def verdict(self) -> str | None:
         """The gravest verdict of its delivered values; None when it delivers none."""
         return min((judged.verdict for judged in self.judged), key=VERDICTS.index, default=None)
-
-
-_make_claim_assessment: Final = quick_constructor(ClaimAssessment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +214,7 @@ def decide(submission: Submission, policy: Policy = DEFAULT_POLICY) -> Assessmen
         judged = tuple([judge(delivered, facts.of(delivered)) for delivered in claim.delivers])
         caps = find_caps(contract, judged)
         assessed.append(
-            _make_claim_assessment(
+            ClaimAssessment(
                 claim,
                 contract,
                 tuple([checks[check_id] for check_id in claim.check_ids]),

@@ -5,14 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final, TypeAlias, cast
+from typing import NotRequired, TypedDict, cast
 
 from ethos_review.engine.contracts import check_against_schema
 from ethos_review.engine.documents import Document, Json, check_entries
 from ethos_review.engine.errors import MAX_PROBLEMS, DocumentError, Problem, quoted
-from ethos_review.engine.frozen import quick_constructor
 
-_Object: TypeAlias = "dict[str, Json]"
+
+class _DeliveredJson(TypedDict):
+    """One of `delivers`, once the schema has accepted it."""
+
+    entity: str
+    field: str
+    value: NotRequired[Json]
+    answer_field: NotRequired[str]
+    normalization: NotRequired[str]
+
+
+class _ClaimJson(TypedDict):
+    """One claim, once the schema has accepted it."""
+
+    id: str
+    text: str
+    question_relevance: str
+    claim_type: str
+    check_ids: NotRequired[list[str]]
+    check_id: NotRequired[str]
+    citation_grounded: NotRequired[bool]
+    claim_support: NotRequired[str]
+    delivers: NotRequired[list[_DeliveredJson]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +67,6 @@ class AnswerClaims:
     claims: tuple[Claim, ...]
 
 
-_make_delivered_value: Final = quick_constructor(DeliveredValue)
-_make_claim: Final = quick_constructor(Claim)
-
-
 def read_claims(document: Document) -> AnswerClaims:
     """The claims in `document` (spec 2.3).
 
@@ -59,8 +76,8 @@ def read_claims(document: Document) -> AnswerClaims:
     if isinstance(document.value, dict):
         check_entries(document, document.value.get("claims"), "/claims", "claims")
     check_against_schema(document.role, document.value, "claims")
-    value = cast(_Object, document.value)
-    entries = cast("list[_Object]", value["claims"])
+    value = cast("dict[str, Json]", document.value)
+    entries = cast("list[_ClaimJson]", value["claims"])
     problems = list(islice(_repeated_ids(document.role, entries), MAX_PROBLEMS))
     if problems:
         raise DocumentError(problems)
@@ -74,12 +91,12 @@ def read_claims(document: Document) -> AnswerClaims:
     )
 
 
-def _repeated_ids(role: str, entries: list[_Object]) -> Iterator[Problem]:
-    if len({cast(str, entry["id"]) for entry in entries}) == len(entries):
+def _repeated_ids(role: str, entries: list[_ClaimJson]) -> Iterator[Problem]:
+    if len({entry["id"] for entry in entries}) == len(entries):
         return
     first_use: dict[str, int] = {}
     for position, entry in enumerate(entries):
-        claim_id = cast(str, entry["id"])
+        claim_id = entry["id"]
         first = first_use.setdefault(claim_id, position)
         if first != position:
             yield Problem(
@@ -90,30 +107,27 @@ def _repeated_ids(role: str, entries: list[_Object]) -> Iterator[Problem]:
             )
 
 
-def _claim(entry: _Object, answer: Json) -> Claim:
-    get = entry.get
-    check_id = get("check_id")
-    delivers = cast("list[_Object]", get("delivers", ()))
-    return _make_claim(
+def _claim(entry: _ClaimJson, answer: Json) -> Claim:
+    check_id = entry.get("check_id")
+    delivers = entry.get("delivers")
+    return Claim(
         entry["id"],
         entry["text"],
         entry["question_relevance"],
         entry["claim_type"],
-        tuple(cast("list[str]", get("check_ids", ()))) if check_id is None else (check_id,),
-        get("citation_grounded"),
-        get("claim_support"),
+        tuple(entry.get("check_ids", ())) if check_id is None else (check_id,),
+        entry.get("citation_grounded"),
+        entry.get("claim_support"),
         tuple([_delivered_value(value, answer) for value in delivers]) if delivers else (),
     )
 
 
-def _delivered_value(entry: _Object, answer: Json) -> DeliveredValue:
+def _delivered_value(entry: _DeliveredJson, answer: Json) -> DeliveredValue:
     if "value" in entry:
         stated, value = True, entry["value"]
     else:
-        stated, value = _look_up(answer, cast(str, entry["answer_field"]))
-    return _make_delivered_value(
-        entry["entity"], entry["field"], entry.get("normalization", "auto"), stated, value
-    )
+        stated, value = _look_up(answer, entry["answer_field"])
+    return DeliveredValue(entry["entity"], entry["field"], entry.get("normalization", "auto"), stated, value)
 
 
 def _look_up(answer: Json, path: str) -> tuple[bool, Json]:

@@ -11,7 +11,6 @@ from ethos_review.engine.contracts import check_against_schema
 from ethos_review.engine.documents import Document, Json, check_entries, read_document
 from ethos_review.engine.dsse import IN_TOTO_PAYLOAD_TYPE, decode_envelope, load_verifier_key, verified_by
 from ethos_review.engine.errors import MAX_PROBLEMS, DocumentError, Problem, quoted
-from ethos_review.engine.frozen import quick_constructor
 
 PREDICATE_TYPE: Final = "https://docushell.com/ethos/grounding/v1"
 
@@ -127,9 +126,6 @@ def _box(value: Json) -> tuple[int, int, int, int] | None:
         return None
     x0, y0, x1, y1 = cast("list[int]", value)  # int() below: a verifier may write 7200.0
     return int(x0), int(y0), int(x1), int(y1)
-
-
-_make_check: Final = quick_constructor(Check)
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +271,7 @@ def _read_bare(document: Document, wrapper: str, signed_by: str | None) -> Repor
         capability_limits=tuple(cast("list[str]", value["capability_limits"])),
         unsupported_claim_kinds=tuple(cast("list[str]", value["unsupported_claim_kinds"])),
         warnings=tuple(cast("list[str]", value["warnings"])),
-        checks=tuple(map(_make_check, entries)),
+        checks=tuple(map(Check, entries)),
     )
     problems = list(islice(_inconsistencies(document.role, report, entries), MAX_PROBLEMS))
     if problems:

@@ -9,7 +9,6 @@ from typing import Final
 
 from ethos_review.engine.claims import DeliveredValue
 from ethos_review.engine.documents import Json
-from ethos_review.engine.frozen import quick_constructor
 from ethos_review.engine.readings import Reading
 from ethos_review.engine.values import (
     ABSENCE,
@@ -237,9 +236,6 @@ class JudgedValue:
         return self.fact.compare(key, self.delivered.normalization)
 
 
-_make_judged_value: Final = quick_constructor(JudgedValue)
-
-
 def judge_delivered_value(delivered: DeliveredValue, readings: Sequence[tuple[int, Reading]]) -> JudgedValue:
     """`readings` are (position, reading) of exactly this (entity, field), in file order (spec 3.4)."""
     return judge(delivered, Fact(list(readings)))
@@ -247,7 +243,7 @@ def judge_delivered_value(delivered: DeliveredValue, readings: Sequence[tuple[in
 
 def judge(delivered: DeliveredValue, fact: Fact) -> JudgedValue:
     """The verdict over all readings of the fact (spec 3.4, rules 1 to 5 in order)."""
-    return _make_judged_value(delivered, _verdict(delivered, fact), fact)
+    return JudgedValue(delivered, _verdict(delivered, fact), fact)
 
 
 def _classify_answer(delivered: DeliveredValue) -> tuple[str | None, Json]:
