@@ -23,6 +23,7 @@ from ethos_review.accounts.models import User
 from ethos_review.accounts.roles import REVIEWER, SUBMITTER
 from ethos_review.reviews import operations, queries
 from ethos_review.reviews.models import ReviewerDecision
+from tests import factories
 from tests.web.html import attributes_of, has, text_of
 from tests.web.people import make_person
 from tests.web.world import World, decide, make_world
@@ -255,6 +256,36 @@ def test_blocking_without_a_rationale_says_so_at_the_field(
 def test_under_htmx_the_focus_goes_to_the_field_that_is_wrong(reviewer: Client, world: World) -> None:
     response = post(reviewer, world, "decide_claim", 6, form_of(world, 6, "block"), headers=HTMX)
     assert facts_for_script(response)["focus"] == "claim-6-rationale"
+
+
+@pytest.mark.parametrize("telling", [40, None, {"kind": "known"}, {"kind": "unknown", "reason": "gone"}])
+def test_among_many_readings_those_that_do_not_agree_are_shown(client: Client, telling: object) -> None:
+    delivers = [{"entity": "acme", "field": "revenue", "value": 42}]
+    rows = [factories.reading(42, tool_call_id=f"call-{number}") for number in range(300)]
+    rows[280] = factories.reading(telling, tool_call_id="the-telling-call")
+    uploads = factories.bundle(
+        factories.answer(factories.claim("a", "v0001", delivers=delivers)), readings=rows
+    )
+    review = factories.make_review(factories.make_submitter(), uploads)
+    client.force_login(factories.make_reviewer())
+    response = client.get(reverse("claim_card", args=[review.review_id, 0]), headers=HTMX)
+    assertContains(response, "the-telling-call")
+    assertContains(response, "200 of 300 readings")
+
+
+def test_of_many_delivered_values_those_that_withhold_are_shown(client: Client) -> None:
+    delivers = [{"entity": "acme", "field": f"field {number}", "value": 42} for number in range(300)]
+    uploads = factories.bundle(
+        factories.answer(factories.claim("a", "v0001", delivers=delivers)),
+        readings=[factories.reading(None, field="field 250")],
+    )
+    review = factories.make_review(factories.make_submitter(), uploads)
+    client.force_login(factories.make_reviewer())
+    response = client.get(reverse("claim_card", args=[review.review_id, 0]), headers=HTMX)
+    assertContains(response, "acme · field 250</bdi>")
+    assertContains(response, "50 of 300 delivered values")
+    assert response.text.count("Readings of <bdi") == 50
+    assertContains(response, "The first and the last 50 of")
 
 
 def test_approving_what_readings_leave_unsettled_needs_a_rationale(reviewer: Client, world: World) -> None:

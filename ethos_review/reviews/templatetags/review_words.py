@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import TypedDict
+from typing import TypedDict, TypeVar
 from uuid import UUID
 
 from django import template
@@ -13,8 +14,9 @@ from django.utils.safestring import SafeString, mark_safe
 
 from ethos_review.engine.assessment import ClaimAssessment
 from ethos_review.engine.documents import Json
-from ethos_review.engine.explain import grounding_wording, why
+from ethos_review.engine.explain import Rule, grounding_wording, why
 from ethos_review.engine.report import Check, Citation, Report
+from ethos_review.engine.values import SAME, VALUE
 from ethos_review.engine.values import json_text as engine_json_text
 from ethos_review.engine.verdict import ComparedReading, JudgedValue
 from ethos_review.reviews.insights import Group
@@ -24,6 +26,7 @@ from ethos_review.web.differences import Piece, mark_differences
 from ethos_review.web.hidden_characters import has_hidden
 
 register = template.Library()
+T = TypeVar("T")
 
 # Tones: ok, warn and bad mean released, waiting and withheld; plain decides nothing by itself.
 WORDS = {
@@ -152,7 +155,10 @@ TONES = {
     "answer_status": {"complete": "ok", "partial": "warn", "none": "bad"},
     "review_status": {"needs_review": "warn"},
 }
-MOST_READINGS = 200  # of one fact that a page shows; the readings document holds all
+# What a page shows of a claim; the documents hold all.
+MOST_READINGS = 200  # of one fact
+MOST_VALUES = 50  # delivered by one claim
+MOST_RULES = 100
 ICONS = {"ok": "check", "warn": "clock", "bad": "cross"}
 
 
@@ -213,8 +219,8 @@ def _texts(claim: ClaimAssessment) -> list[str]:
     texts = [claim.claim.text]
     for check in claim.checks:
         texts += [check.text or "", (check.evidence and check.evidence.text) or ""]
-    for judged in claim.judged:
-        texts += [engine_json_text(reading.value) for _, reading in judged.fact.rows[:MOST_READINGS]]
+    for judged in telling_values(claim.judged):
+        texts += [engine_json_text(compared.reading.value) for compared in telling_readings(judged)]
     return texts
 
 
@@ -298,8 +304,33 @@ def json_text(value: Json) -> str:
 
 
 @register.filter
-def first_readings(judged: JudgedValue) -> tuple[ComparedReading, ...]:
-    return judged.readings[:MOST_READINGS]
+def telling_values(judged: Sequence[JudgedValue]) -> Sequence[JudgedValue]:
+    """At most MOST_VALUES in their order: those that withhold are never pushed out by those that do not."""
+    return _telling(judged, MOST_VALUES, [value.withholds for value in judged])
+
+
+@register.filter
+def telling_readings(judged: JudgedValue) -> Sequence[ComparedReading]:
+    """At most MOST_READINGS in file order: those that do not agree are never pushed out by those that do."""
+    readings = judged.readings
+    agree = [compared.kind == VALUE and compared.relation in (SAME, None) for compared in readings]
+    return _telling(readings, MOST_READINGS, [not agrees for agrees in agree])
+
+
+def _telling(everything: Sequence[T], most: int, tells: list[bool]) -> Sequence[T]:
+    if len(everything) <= most:
+        return everything
+    chosen = sorted(range(len(everything)), key=lambda position: not tells[position])[:most]
+    return [everything[position] for position in sorted(chosen)]
+
+
+@register.filter
+def outer_rules(rules: Sequence[Rule]) -> Sequence[Rule]:
+    """At most MOST_RULES: what the contract said comes first, what it came to last; verdicts stand between."""
+    if len(rules) <= MOST_RULES:
+        return rules
+    half = MOST_RULES // 2
+    return [*rules[:half], *rules[-half:]]
 
 
 @register.filter
