@@ -121,10 +121,6 @@ class _Gathered:
     def are_all_the_same(self) -> bool:
         return self.absent + (self.strays > 0) + len(self.canons) <= 1
 
-    @property
-    def are_all_absences(self) -> bool:
-        return self.absent and not self.strays and not self.canons
-
 
 class Fact:
     """All readings of one (entity, field), gathered once per normalization however many claims deliver it."""
@@ -282,7 +278,7 @@ def _verdict(delivered: DeliveredValue, fact: Fact) -> str:
         return "doubt-on-both-sides"  # 5b
     if not read.are_all_the_same:
         return "disputed"  # 5c
-    if read.are_all_absences:
+    if read.absent:  # then each of them, as they are all the same
         return "agrees"  # 5d
     return "declined"  # 5e
 

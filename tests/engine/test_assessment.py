@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 
-from ethos_review.engine.assessment import decide, shown_digest
-from ethos_review.engine.documents import Document
+from ethos_review.engine.assessment import Received, decide, read_received, read_submission, shown_digest
+from ethos_review.engine.documents import Document, read_document
 from ethos_review.engine.errors import DocumentError
 from ethos_review.engine.policy import DEFAULT_POLICY, Policy
 from tests.engine.strategies import (
@@ -21,6 +22,8 @@ from tests.engine.strategies import (
     report,
     submission,
 )
+from tests.engine.test_statement import bundle, documents
+from tests.engine.wrapping import WRAPPERS, pem, wrapped
 
 REPORT = report(check("v0001"), check("v0002", "not_found", reason="element_not_found"))
 
@@ -101,17 +104,95 @@ def test_the_policys_contract_version_is_applied():
 
 
 def test_problems_are_placed_where_the_upload_has_them():
-    claims = answer(claim("a", "v0009"), claim("b", "v0001", "v0008"))
-    entries = {"claims": [{"check_id": "v0009"}, {"check_ids": ["v0001", "v0008"]}]}
+    claims = answer(
+        claim("a", "v0009"),
+        claim("b", "v0001", "v0008"),
+        claim("c", "v0007"),
+        claim("d", "v0001", citation_grounded=False),
+    )
+    entries = {
+        "claims": [
+            {"check_id": "v0009"},
+            {"check_ids": ["v0001", "v0008"]},
+            {"check_ids": ["v0007"]},
+            {"check_id": "v0001"},
+        ]
+    }
     parts = (Document("verification_report", "r", b"", "", {}), Document("claims", "c", b"", "", entries))
-    bundle = (Document("bundle", "b", b"", "", {"claims": entries}),)
-    for documents, role, prefix in ((parts, "claims", ""), (bundle, "bundle", "/claims")):
+    whole = (Document("bundle", "b", b"", "", {"claims": entries}),)
+    for kept, role, prefix in ((parts, "claims", ""), (whole, "bundle", "/claims")):
         with pytest.raises(DocumentError) as refused:
-            decide(replace(submission(REPORT, claims), documents=documents))
+            decide(replace(submission(REPORT, claims), documents=kept))
         assert [(p.document, p.pointer, p.code) for p in refused.value.problems] == [
             (role, f"{prefix}/claims/0/check_id", "unknown_check_id"),
             (role, f"{prefix}/claims/1/check_ids/1", "unknown_check_id"),
+            (role, f"{prefix}/claims/2/check_ids/0", "unknown_check_id"),
+            (role, f"{prefix}/claims/3/citation_grounded", "grounding_conflict"),
         ]
+
+
+PARTS = {part.role: read_document(part.role, part.name, part.content) for part in documents()}
+REPORT_DOCUMENT, CLAIMS_DOCUMENT, READINGS_DOCUMENT = PARTS.values()
+BUNDLE_DOCUMENT = read_document("bundle", "bundle.json", bundle()[0].content)
+
+
+def test_documents_give_the_submission_that_their_bytes_give():
+    assert read_submission(
+        report=REPORT_DOCUMENT, claims=CLAIMS_DOCUMENT, readings=READINGS_DOCUMENT
+    ) == read_received(documents())
+    assert read_submission(report=REPORT_DOCUMENT, claims=CLAIMS_DOCUMENT) == read_received(documents()[:2])
+    assert read_submission(bundle=BUNDLE_DOCUMENT) == read_received(bundle())
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"report": REPORT_DOCUMENT},
+        {"claims": CLAIMS_DOCUMENT},
+        {"readings": READINGS_DOCUMENT},
+        {"bundle": BUNDLE_DOCUMENT, "report": REPORT_DOCUMENT},
+        {"bundle": BUNDLE_DOCUMENT, "claims": CLAIMS_DOCUMENT},
+        {"bundle": BUNDLE_DOCUMENT, "readings": READINGS_DOCUMENT},
+    ],
+)
+def test_another_set_of_documents_is_a_mistake_of_the_caller(given):
+    with pytest.raises(ValueError, match="bundle"):
+        read_submission(**given)
+
+
+def test_a_bundle_holds_the_parts_that_stand_alone_otherwise():
+    together, apart = read_received(bundle()), read_received(documents())
+    assert (together.answer, together.readings) == (apart.answer, apart.readings)
+    assert together.report.name == "verification-report.json"
+    assert [document.role for document in together.documents] == ["bundle"]
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+def test_a_report_that_contradicts_its_checks_is_refused_in_a_bundle_too(wrapper):
+    value = json.loads(bundle()[0].content)
+    value["verification_report"] = wrapped(
+        value["verification_report"] | {"all_evidence_grounded": True}, wrapper
+    )
+    with pytest.raises(DocumentError) as refused:
+        read_received([Received("bundle", "b.json", json.dumps(value).encode())], verifier_keys=(pem(),))
+    (problem,) = refused.value.problems
+    assert (problem.document, problem.code) == ("bundle", "report_inconsistent")
+    assert problem.pointer.startswith("/verification_report")
+
+
+def test_an_unknown_member_of_a_bundle_is_refused():
+    value = json.loads(bundle()[0].content) | {"reading": []}
+    with pytest.raises(DocumentError) as refused:
+        read_received([Received("bundle", "b.json", json.dumps(value).encode())])
+    assert refused.value.problems[0].code == "unknown_member"
+
+
+def test_faulty_readings_refuse_the_upload_although_readings_may_be_left_out():
+    received = [*documents()[:2], Received("readings", "readings.json", b'[{"entity": "acme"}]')]
+    with pytest.raises(DocumentError) as refused:
+        read_received(received)
+    assert {problem.document for problem in refused.value.problems} == {"readings"}
 
 
 BASE = claim("a", "v0001", delivers=(delivered(42),))
@@ -126,9 +207,9 @@ def digest(*, a_claim=BASE, readings=READ, a_report=REPORT, policy=DEFAULT_POLIC
     )
 
 
-def test_the_same_things_shown_have_the_same_digest():
-    assert digest() == digest()
-    assert len(digest()) == 64
+def test_the_same_things_shown_have_the_same_digest_for_ever():
+    """Releases record it, and a release must replay under every later version."""
+    assert digest() == "a6f26f157f421dcc5458a5ef24816a613c60efbd9c61b9b1ec84a07ddb71f78b"
 
 
 @pytest.mark.parametrize(
@@ -140,6 +221,7 @@ def test_the_same_things_shown_have_the_same_digest():
         {"a_claim": replace(BASE, delivers=(delivered(Decimal("42.0")),))},
         {"a_claim": replace(BASE, delivers=(delivered(42, "number"),))},
         {"a_claim": replace(BASE, delivers=())},
+        {"a_claim": replace(BASE, citation_grounded=True)},
         {"readings": ()},
         {"readings": (reading(42), reading(42))},
         {"readings": (reading(known(42)),)},

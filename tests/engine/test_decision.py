@@ -126,7 +126,7 @@ def test_one_support_label_chooses_contract_1_1_0_and_the_others_count_as_not_ev
 
 
 def test_without_a_support_label_contract_1_0_0_applies():
-    decision = decide(claim("a", "v0001"))
+    decision = decide_contract(REPORT, summarise_proof(REPORT), answer(claim("a", "v0001")))
     assert decision.schema_version == "1.0.0"
     assert "claim_support" not in decision.to_json()["claims"][0]
 
@@ -180,6 +180,22 @@ def test_grounding_stated_otherwise_than_computed_is_refused(check_id, stated):
     assert (
         decide(claim("a", check_id, citation_grounded=not stated)).claims[0].citation_grounded is not stated
     )
+
+
+def test_a_refused_label_says_what_is_stated_and_what_was_computed():
+    for a_claim, said in (
+        (
+            claim("a", "v0001", citation_grounded=False),
+            "states `citation_grounded` false, but its checks make it true.",
+        ),
+        (
+            claim("a", "v0003", citation_grounded=True),
+            "states `citation_grounded` true, but its checks make it false.",
+        ),
+        (claim("a", "v0001", claim_support="supported"), "which contract 1.0.0 does not know"),
+    ):
+        with pytest.raises(DocumentError, match=said):
+            decide(a_claim, contract_version="1.0.0")
 
 
 def test_a_claim_without_checks_and_without_stated_grounding_is_refused():

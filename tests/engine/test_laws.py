@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ethos_review.engine.assessment import decide
-from ethos_review.engine.caps import ACTIONS
+from ethos_review.engine.caps import ACTIONS, LOWERS_TO
 from ethos_review.engine.errors import DocumentError
 from ethos_review.engine.policy import Policy
 from ethos_review.engine.release import ReviewerDecision, make_release
@@ -72,6 +72,20 @@ def test_one_more_reading_never_makes_a_claims_action_or_the_release_more_permis
         assert ACTIONS.index(other.action) >= ACTIONS.index(one.action)
         assert set(other.caps) & {"contradicted_by_reading"} >= set(one.caps) & {"contradicted_by_reading"}
     assert set(make_release(new, {}).released_claim_ids) <= set(make_release(old, {}).released_claim_ids)
+
+
+@given(submissions(), contract_versions)
+@settings(max_examples=150)
+def test_a_claims_action_is_never_more_permissive_than_the_contracts_or_than_any_of_its_caps(
+    a_submission, contract_version
+):
+    assessment = decided(a_submission, Policy(contract_version=contract_version))
+    if assessment is None:
+        return
+    for assessed in assessment.claims:
+        action = ACTIONS.index(assessed.action)
+        bounds = [assessed.contract.release_action, *(LOWERS_TO[cap] for cap in assessed.caps)]
+        assert action == max(map(ACTIONS.index, bounds))
 
 
 @given(submissions())

@@ -6,6 +6,8 @@ import json
 from dataclasses import fields, replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ethos_review.engine.documents import Limits, read_document
 from ethos_review.engine.errors import DocumentError
@@ -33,7 +35,20 @@ def test_a_policy_document_sets_what_it_names_and_keeps_the_other_defaults():
     assert loaded == Policy(name="house", version="3", reviewed_synthesis=False, limits=Limits(entries=10))
 
 
-@pytest.mark.parametrize("policy", [DEFAULT_POLICY, OTHER])
+policies = st.builds(
+    Policy,
+    name=st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1),
+    version=st.sampled_from(["1", "2026-01"]),
+    separate_duties=st.booleans(),
+    reviewed_synthesis=st.booleans(),
+    auto_seal=st.sampled_from(["never", "nothing_to_review"]),
+    contract_version=st.sampled_from(["auto", "1.0.0", "1.1.0"]),
+    require_signed_reports=st.booleans(),
+    limits=st.builds(Limits, *[st.integers(1, 200)] * len(fields(Limits))),
+)
+
+
+@given(policies)
 def test_a_policy_reads_back_from_what_it_writes(policy):
     assert Policy.from_json(policy.to_json()) == policy
     assert load(**policy.to_json()) == policy

@@ -169,6 +169,14 @@ def test_a_reading_that_lowered_nothing_is_not_disclosed():
     assert "withheld_by_readings" not in made.disclosures
 
 
+def test_what_a_person_or_a_reading_did_not_lower_is_not_disclosed_as_theirs():
+    assert release(UNGROUNDED, ungrounded="block").disclosures == (
+        "no_support_in_sources",
+        "proof:non_grounded_checks",
+    )
+    assert release(STATED, a_report=GROUNDED_REPORT).disclosures == ()
+
+
 def test_every_proof_limitation_is_disclosed_after_the_rest():
     limited = report(
         check("v0001"),

@@ -167,7 +167,7 @@ _Plain = jsonschema.validators.extend(
 PLAIN = {name: plain_validator(name) for name in SCHEMA_NAMES}
 
 
-@settings(max_examples=150)
+@settings(max_examples=250)
 @given(st.data())
 @pytest.mark.parametrize("name", SCHEMA_NAMES)
 def test_the_validators_agree_on_spoiled_documents(name, data):

@@ -10,12 +10,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from securesystemslib.signer import CryptoSigner
 
 from ethos_review import __version__
 from ethos_review.engine.assessment import Received, decide, read_received, shown_digest
 from ethos_review.engine.contracts import check_against_schema
 from ethos_review.engine.documents import read_document
+from ethos_review.engine.envelope import open_release, sign_payload
 from ethos_review.engine.errors import DocumentError
+from ethos_review.engine.keys import TrustedKey
 from ethos_review.engine.policy import DEFAULT_POLICY, Policy
 from ethos_review.engine.release import ReviewerDecision, allowed_outcomes
 from ethos_review.engine.statement import (
@@ -43,6 +46,7 @@ from tests.engine.strategies import (
     submission,
 )
 
+SIGNER = CryptoSigner.generate_ed25519()
 EXAMPLE = Path(__file__).parent.parent / "data" / "app-answer-release"
 SEAL = SealFacts(
     review_id="0b0e7d4e-8c52-4f8c-9f0e-2b1c7a3d9e11",
@@ -421,5 +425,8 @@ def test_whatever_is_sealed_is_valid_under_its_schemas_and_replays_to_the_same_b
     check_against_schema("contract_decision", decision, "contract-decision")
     payload = canonical_payload(statement)
     assert read_document("release", "p", payload, PAYLOAD_LIMITS).value == json.loads(payload) == statement
-    assert read_release_payload(payload) == statement
-    assert replay(payload, received) == ()
+    envelope = sign_payload(payload, SIGNER)
+    check_against_schema("envelope", json.loads(envelope), "dsse-envelope")
+    opened = open_release(envelope, [TrustedKey(SIGNER.public_key)])
+    assert (opened.payload, opened.statement) == (payload, statement)
+    assert replay(opened.payload, received) == ()

@@ -10,7 +10,14 @@ from itertools import product
 import pytest
 from hypothesis import assume, given, settings
 
-from ethos_review.engine.values import ValueMemo, classify, comparison_key, json_text, relation
+from ethos_review.engine.values import (
+    NOT_COMPARABLE,
+    ValueMemo,
+    classify,
+    comparison_key,
+    json_text,
+    relation,
+)
 from tests.engine.strategies import (
     MALFORMED,
     NOT_APPLICABLE,
@@ -171,6 +178,12 @@ def test_same_is_transitive_over_every_triple_of_near_misses():
         }
         assert {(j, i) for i, j in same} == same
         assert {(i, k) for (i, j), (j2, k) in product(same, repeat=2) if j == j2} == same
+
+
+@given(fact_values, normalizations)
+def test_a_value_is_the_same_as_itself_wherever_it_compares_with_any_value(value, normalization):
+    itself = relation(value, value, normalization)
+    assert itself == "same" or comparison_key(classify(value)[1], normalization) is NOT_COMPARABLE
 
 
 @given(json_values)

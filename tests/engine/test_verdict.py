@@ -206,8 +206,14 @@ def test_compared_readings_say_how_each_row_compared():
 
 def test_nothing_is_compared_with_an_answer_that_states_no_value():
     for value in (None, UNKNOWN, MALFORMED, known(None)):
-        judged = judge_delivered_value(delivered(value), [(0, reading(40))])
-        assert [row.relation for row in judged.readings] == [None]
+        judged = judge_delivered_value(delivered(value), [(0, reading(40)), (1, reading(known(None)))])
+        assert [row.relation for row in judged.readings] == [None, None]
+
+
+def test_facts_are_equal_when_their_rows_are():
+    fact = Fact([(0, reading(40))])
+    assert fact == Fact([(0, reading(40))])
+    assert fact not in (Fact([(1, reading(40))]), Fact([(0, reading(41))]), Fact([]), 40)
 
 
 def test_ten_thousand_values_against_ten_thousand_readings_of_one_fact_are_judged_in_time():
