@@ -34,8 +34,8 @@ from django.utils import timezone
 from ethos_review.accounts.models import User
 from ethos_review.engine.assessment import shown_digest
 from ethos_review.reviews import operations
-from ethos_review.reviews.assessments import assessment_of
-from ethos_review.reviews.models import Claim, Review, ReviewerDecision
+from ethos_review.reviews.assessments import assessment_of, folded
+from ethos_review.reviews.models import Claim, Review, ReviewerDecision, SearchText
 from ethos_review.reviews.operations import Decided, Superseded, Upload
 from ethos_review.reviews.policies import current_policy, record_of
 from ethos_review.reviews.verification import find_differences, one_snapshot
@@ -54,6 +54,18 @@ REVIEWERS = 8
 SECONDS = 10
 CONTESTED = 1_000  # decisions that two people make at the same moment
 KILLS = 200
+CLAIMS = "Revenue of the segment rose by four per cent, as the second table of the annual report says. " * 10
+QUEUE_PAGES = (
+    ("tab=needs_me", "15 ms"),
+    ("tab=all", "15 ms"),
+    ("tab=needs_me&sort=undecided", "15 ms"),
+    ("tab=all&sort=undecided", "15 ms"),
+    ("tab=all&status=certified&since=2020-01-01", "none"),
+    ("tab=all&verdict=contradicts", "none"),
+    ("tab=all&text=quarter", "none"),
+    ("tab=all&text=company+777+", "none"),
+    ("tab=all&text=nothing+has+this", "none"),
+)
 
 
 def row(what: str, figure: str, bar: str) -> None:
@@ -338,18 +350,29 @@ def kill(reviewer: User) -> None:
 
 
 def measure_queue(submitter: User, reviewer: User) -> None:
-    """Reviews as rows only: the queue looks at nothing else."""
+    """Reviews as rows with their searched texts: the queue looks at nothing else."""
     client = Client()
     client.force_login(reviewer)
     for total in (1_000, 100_000):
         with transaction.atomic():
-            Review.objects.bulk_create(rows(submitter, total - Review.objects.count()), batch_size=1_000)
+            made = Review.objects.bulk_create(
+                rows(submitter, total - Review.objects.count()), batch_size=1_000
+            )
+            SearchText.objects.bulk_create(
+                (SearchText(review=review, text=folded(f"{review.question} {CLAIMS}")) for review in made),
+                batch_size=1_000,
+            )
         assert Review.objects.count() == total
         with connection.cursor() as cursor:
             cursor.execute("VACUUM ANALYZE" if connection.vendor == "postgresql" else "ANALYZE")
-        for tab in ("needs_me", "all"):
-            taken = milliseconds(partial(get, client, f"/?tab={tab}"))
-            row(f"queue page, tab {tab}, at {total:,} reviews, server time", f"{taken:.1f} ms", "15 ms")
+        for asked, bar in QUEUE_PAGES:
+            taken = milliseconds(partial(get, client, f"/?{asked}"))
+            row(f"queue page, {asked}, at {total:,} reviews, server time", f"{taken:.1f} ms", bar)
+        row(
+            f"insights of a year at {total:,} reviews, server time",
+            f"{milliseconds(partial(get, client, '/insights/?days=365'), 5):.0f} ms",
+            "none",
+        )
 
 
 def rows(submitter: User, count: int) -> Iterator[Review]:
@@ -364,8 +387,10 @@ def rows(submitter: User, count: int) -> Iterator[Review]:
             engine_version="0",
             question=f"What changed in the accounts of company {number} between the first and the last quarter?",
             contract_version="1.0.0",
-            app_status="partial_certified",
+            app_status="partial_certified" if number % 10 else "certified",
             proof_status="verified",
+            parser="docling 2.1.0",
+            verdicts=",agrees," if number % 100 else ",agrees,,contradicts,",
             status=Review.Status.NEEDS_REVIEW if undecided else Review.Status.SEALED,
             claim_count=10,
             undecided_count=undecided,

@@ -22,6 +22,7 @@ from ethos_review.reviews.models import Claim, Document, Review
 from ethos_review.reviews.policies import policy_of
 
 CACHED_BYTES: Final = 8 * 1024 * 1024  # of document content; what is made of it takes some ten times as much
+CLIPPED: Final = 200  # characters; an index entry of PostgreSQL cannot hold a long text
 SEARCHED_CHARACTERS: Final = 200_000
 
 
@@ -121,7 +122,7 @@ def derived_columns(assessment: Assessment) -> dict[str, str]:
         "contract_version": assessment.contract_decision.schema_version,
         "app_status": assessment.contract_decision.app_status,
         "proof_status": assessment.proof.proof_status,
-        "parser": f"{parser['name']} {parser['version']}",
+        "parser": f"{parser['name']} {parser['version']}"[:CLIPPED],
         "verdicts": comma_set(assessed.verdict for assessed in assessment.claims),
     }
 

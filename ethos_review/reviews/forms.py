@@ -20,20 +20,14 @@ VERDICT_NAMES = WORDS["verdict"] | {  # a badge need not tell these apart, a cho
 class QueueForm(forms.Form):
     """The filters of the queue. A field that cannot be read says so and filters nothing."""
 
-    text = forms.CharField(
-        required=False, max_length=200, label="Search question and claims", widget=forms.SearchInput
-    )
+    text = forms.CharField(required=False, max_length=200)
     sort = forms.ChoiceField(required=False, choices=SORTS)
-    status = forms.ChoiceField(
-        required=False, choices=[ANY, *WORDS["app_status"].items()], label="Contract status"
-    )
-    verdict = forms.ChoiceField(
-        required=False, choices=[ANY, *VERDICT_NAMES.items()], label="Readings verdict"
-    )
-    parser = forms.CharField(required=False, max_length=100, label="Parser")
-    submitter = forms.CharField(required=False, max_length=150, label="Submitted by")
-    since = forms.DateField(required=False, label="From", widget=forms.DateInput(attrs={"type": "date"}))
-    until = forms.DateField(required=False, label="To", widget=forms.DateInput(attrs={"type": "date"}))
+    status = forms.ChoiceField(required=False, choices=[ANY, *WORDS["app_status"].items()])
+    verdict = forms.ChoiceField(required=False, choices=[ANY, *VERDICT_NAMES.items()])
+    parser = forms.CharField(required=False, max_length=100)
+    submitter = forms.CharField(required=False, max_length=150)
+    since = forms.DateField(required=False)
+    until = forms.DateField(required=False)
 
     def filters(self) -> Filters:
         self.full_clean()

@@ -89,7 +89,7 @@ class Review(models.Model):
     contract_version = models.CharField(max_length=10)
     app_status = models.CharField(max_length=50)
     proof_status = models.CharField(max_length=20)
-    parser = models.TextField(blank=True)
+    parser = models.TextField(blank=True)  # name and version, clipped
     verdicts = models.TextField(blank=True)  # of its claims, each once, with a comma on either side
 
     status = models.CharField(max_length=20, choices=Status.choices)
@@ -108,7 +108,18 @@ class Review(models.Model):
             ("seal_review", "Can seal and sign a review"),
         )
         indexes = (
-            models.Index(fields=["status", "submitter", "undecided_count"]),  # the counts of the queue's tabs
+            # The counts of the queue's tabs, under every filter but a text.
+            models.Index(
+                fields=[
+                    "status",
+                    "submitter",
+                    "undecided_count",
+                    "submitted_at",
+                    "app_status",
+                    "verdicts",
+                    "parser",
+                ]
+            ),
             models.Index(fields=["status", "submitted_at", "id"]),
             models.Index(fields=["submitter", "submitted_at", "id"]),
             models.Index(fields=["submitted_at", "id"]),

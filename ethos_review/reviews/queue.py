@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, F, Q, QuerySet, Sum, Value
 from django.utils import timezone
 
 from ethos_review.accounts.models import User
@@ -16,7 +16,7 @@ from ethos_review.reviews.models import Review
 from ethos_review.reviews.policies import current_policy
 from ethos_review.reviews.queries import visible_to
 
-PAGE_SIZE: Final = 50
+PAGE_SIZE: Final = 25
 MOST_FOUND: Final = 1_000  # reviews that a search by text lists and counts, the newest ones
 TABS: Final = (
     ("needs_me", "Needs me"),
@@ -162,12 +162,20 @@ class _Counted:
 def _count(user: User, reviews: QuerySet[Review]) -> _Counted:
     """How many reviews are in each tab, and how many undecided claims this person may decide.
 
-    Without filters this is one walk over an index that holds all it needs, in its order.
+    Two walks over an index that holds all they need; the one over sealed reviews, which are most, only counts.
     """
     groups = (
-        reviews.values_list("status", "submitter_id")
+        reviews.filter(status=Review.Status.NEEDS_REVIEW)
+        .values_list("status", F("submitter_id"))
         .annotate(reviews=Count("*"), undecided=Sum("undecided_count"))
         .order_by()
+        .union(
+            reviews.exclude(status=Review.Status.NEEDS_REVIEW)
+            .values_list("status", Value(0))
+            .annotate(reviews=Count("*"), undecided=Value(0))
+            .order_by(),
+            all=True,
+        )
     )
     own = user.pk if current_policy().separate_duties else None
     decides = user.has_perm("reviews.decide_claim")

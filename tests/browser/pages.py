@@ -43,6 +43,7 @@ PAGES = {
     "policy": Sight(lambda w: w.reviewer, lambda w: "/policy/"),
     "verify": Sight(lambda w: w.auditor, lambda w: "/verify/"),
     "audit-filtered": Sight(lambda w: w.auditor, lambda w: "/audit/?action=Review+sealed"),
+    "insights": Sight(lambda w: w.auditor, lambda w: "/insights/"),
     "audit": Sight(lambda w: w.auditor, lambda w: "/audit/"),
     "preferences": Sight(lambda w: w.reviewer, lambda w: "/preferences/"),
     "people": Sight(operator, lambda w: "/people/"),

@@ -8,6 +8,7 @@ from typing import TypedDict, TypeVar
 from uuid import UUID
 
 from django import template
+from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
@@ -247,29 +248,40 @@ class BarPart(TypedDict):
 
 
 @register.simple_tag
-def stacked_bar(review: Review | Group) -> list[BarPart]:
+def stacked_bar(counted: Review | Group) -> tuple[BarPart, ...]:
     """How many claims are released, undecided and withheld, each with its share of the width."""
-    counts = (
-        ("ok", "released", review.released_count),
-        ("warn", "undecided", review.undecided_count),
-        ("bad", "withheld", review.withheld_count),
-    )
+    return _bar_parts(counted.released_count, counted.undecided_count, counted.withheld_count)
+
+
+@register.simple_tag
+def counts_bar(counted: Review | Group) -> SafeString:
+    """The bar with its words. A list shows the same counts many times, so each is drawn once."""
+    return _drawn_bar(counted.released_count, counted.undecided_count, counted.withheld_count)
+
+
+@lru_cache(maxsize=1_000)
+def _drawn_bar(released: int, undecided: int, withheld: int) -> SafeString:
+    return render_to_string("reviews/_bar.html", {"bar": _bar_parts(released, undecided, withheld)})
+
+
+def _bar_parts(released: int, undecided: int, withheld: int) -> tuple[BarPart, ...]:
+    counts = (("ok", "released", released), ("warn", "undecided", undecided), ("bad", "withheld", withheld))
+    whole = released + undecided + withheld
     parts: list[BarPart] = []
     before = 0
     for part_tone, label, count in counts:
         if count:
-            share, start = 100 * count / review.claim_count, 100 * before / review.claim_count
             parts.append(
                 {
                     "tone": part_tone,
                     "label": label,
                     "count": count,
-                    "start": f"{start:.2f}",
-                    "width": f"{share:.2f}",
+                    "start": f"{100 * before / whole:.2f}",
+                    "width": f"{100 * count / whole:.2f}",
                 }
             )
         before += count
-    return parts
+    return tuple(parts)
 
 
 @register.filter

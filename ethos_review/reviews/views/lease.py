@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from ethos_review.reviews import leases
-from ethos_review.web.htmx import Request, wants_fragment
+from ethos_review.web.htmx import Request, tell_script, wants_fragment
 from ethos_review.web.permissions import permission_required
 
 
@@ -41,7 +41,9 @@ def lease(request: Request, review_id: UUID) -> HttpResponse:
         leases.release_lease(actor=request.user, review_id=review_id)
     else:
         leases.take_lease(actor=request.user, review_id=review_id, over=act == "take_over")
-    return _presence(request, review_id) if wants_fragment(request) else redirect("review", review_id)
+    if not wants_fragment(request):
+        return redirect("review", review_id)
+    return tell_script(_presence(request, review_id), focus="presence")
 
 
 def _presence(request: Request, review_id: UUID) -> HttpResponse:
