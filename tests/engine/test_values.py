@@ -118,6 +118,8 @@ def test_auto_compares_by_the_kinds_of_the_two_values(a, b, expected):
         ("set", [[1], [2]], [[2], [1]], "same"),
         ("set", [1, 2], [1, 3], "different"),
         ("set", [], [1], "different"),
+        ("set", [known(None), 1], [2], "different"),
+        ("set", [known(None), 1], [known(None), 2], "different"),
         ("set", [], [], "same"),
         ("set", ["a"], [1], "incomparable"),
         ("set", [1, "a"], [1, "b"], "incomparable"),
@@ -268,6 +270,8 @@ def test_json_text_of_a_string_reads_back(text):
         (D("-0"), "-0"),
         (10**40, "1" + "0" * 40),
         ({"a": [D("1.0"), None, True, "é\n"]}, '{"a":[1.0,null,true,"é\\n"]}'),
+        ({"é": ["é", 1]}, '{"é":["é",1]}'),
+        ({"é": ["é", D("1.0")]}, '{"é":["é",1.0]}'),
     ],
 )
 def test_json_text_keeps_the_digits(value, text):

@@ -210,6 +210,14 @@ def test_nothing_is_compared_with_an_answer_that_states_no_value():
         assert [row.relation for row in judged.readings] == [None, None]
 
 
+def test_the_first_reading_that_differs_is_the_contradiction_to_name():
+    rows = [(number, reading(value)) for number, value in enumerate([40, "n/a", 41, 42])]
+    first = judge_delivered_value(delivered(40), rows).first_contradiction
+    assert first is not None
+    assert (first.position, first.relation) == (2, "different")
+    assert judge_delivered_value(delivered(40), rows[:2]).first_contradiction is None
+
+
 def test_facts_are_equal_when_their_rows_are():
     fact = Fact([(0, reading(40))])
     assert fact == Fact([(0, reading(40))])
