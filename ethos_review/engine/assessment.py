@@ -55,7 +55,7 @@ class ClaimAssessment:
     judged: tuple[JudgedValue, ...]
     caps: tuple[str, ...]
     action: str  # the lowest of the contract's action and all caps
-    fingerprint_stale: bool = False  # the report's: then no check is reusable, whatever its status
+    fingerprint_stale: bool  # the report's: then no check is reusable, whatever its status
 
     @property
     def verdict(self) -> str | None:

@@ -166,6 +166,11 @@ def test_a_bundle_holds_the_parts_that_stand_alone_otherwise():
     assert (together.answer, together.readings) == (apart.answer, apart.readings)
     assert together.report.name == "verification-report.json"
     assert [document.role for document in together.documents] == ["bundle"]
+    value = json.loads(bundle()[0].content)
+    del value["readings"]
+    named = value | {"external_id": "pipeline-7", "supersedes": "an older review"}
+    read = read_received([Received("bundle", "b.json", json.dumps(named).encode())])
+    assert (read.readings, read.external_id, read.supersedes) == ((), "pipeline-7", "an older review")
 
 
 @pytest.mark.parametrize("wrapper", WRAPPERS)
