@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Final
+from typing import Final, TypeAlias
 
-from django.db.models import Count, F, Q, QuerySet, Sum, Value
+from django.db.models import Count, IntegerField, Q, QuerySet, Subquery, Sum
 from django.utils import timezone
 
 from ethos_review.accounts.models import User
@@ -17,6 +18,7 @@ from ethos_review.reviews.policies import current_policy
 from ethos_review.reviews.queries import visible_to
 
 PAGE_SIZE: Final = 25
+MOST_COUNTED: Final = 10_000  # sealed reviews, which pile up; beyond it a tab only says that there are more
 MOST_FOUND: Final = 1_000  # reviews that a search by text lists and counts, the newest ones
 TABS: Final = (
     ("needs_me", "Needs me"),
@@ -58,6 +60,7 @@ class Tab:
     key: str  # needs_me | ready_to_seal | sealed | all
     label: str
     count: int
+    more: bool  # than counted
     current: bool
 
 
@@ -73,6 +76,7 @@ class QueuePage:
     open_claims: int  # undecided claims this person may decide, under the filters
     submitted_by_me: int  # reviews with undecided claims that wait for someone else for that reason
     hidden: int  # reviews that this tab would list without the filters; counted when it lists none
+    hidden_more: bool  # than counted
     ready: int  # reviews that only need a signature
     found_more: bool  # the text is in more than `most_found` reviews
     most_found: int = MOST_FOUND
@@ -89,25 +93,30 @@ def queue_page(
     filters = filters or Filters()
     current = tab if tab in dict(TABS) else TABS[0][0]
     order = sort if sort in dict(SORTS) else "oldest" if current == "needs_me" else "newest"
-    matching, found_more = _matching(user, filters)
-    counted = _count(user, matching)
+    matching, found = _matching(user, filters)
+    everything = visible_to(user)
+    facts = _facts(user, matching, everything)
+    counted = _count(user, _groups(matching) if found is None else found.groups, facts.sealed)
     after = _parse_cursor(cursor, order)
     reviews, next_cursor = _keyset_page(matching.filter(in_tab(user, current)), order, after)
-    unfiltered = _count(user, visible_to(user)) if filters and not counted.tabs[current] else counted
-    midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    hides_all = filters and not counted.tabs[current]
+    unfiltered = _count(user, _groups(everything), facts.sealed_of_all) if hides_all else counted
     return QueuePage(
-        tabs=tuple(Tab(key, label, counted.tabs[key], key == current) for key, label in TABS),
+        tabs=tuple(
+            Tab(key, label, counted.tabs[key], counted.is_more(key), key == current) for key, label in TABS
+        ),
         sort=order,
         filters=filters,
         reviews=reviews,
         next_cursor=next_cursor,
         is_first=after is None,
-        decided_today=user.decisions.filter(decided_at__gte=midnight).exclude(outcome="undo").count(),
+        decided_today=facts.decided_today,
         open_claims=counted.open_claims,
         submitted_by_me=unfiltered.submitted_by_me,
         hidden=unfiltered.tabs[current] - counted.tabs[current],
+        hidden_more=unfiltered.is_more(current),
         ready=unfiltered.tabs[Review.Status.READY_TO_SEAL],
-        found_more=found_more,
+        found_more=found is not None and found.more,
     )
 
 
@@ -124,8 +133,20 @@ def _may_decide(user: User) -> Q:
     return ~Q(submitter=user) if current_policy().separate_duties else Q()
 
 
-def _matching(user: User, filters: Filters) -> tuple[QuerySet[Review], bool]:
-    """The reviews that the person may see and the filters let through, and whether a text is in too many."""
+# Status, submitter, number of reviews, undecided claims in them.
+_Groups: TypeAlias = Iterable[tuple[str, int, int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Reviews that hold a text: each a group of its own."""
+
+    groups: _Groups
+    more: bool
+
+
+def _matching(user: User, filters: Filters) -> tuple[QuerySet[Review], _Found | None]:
+    """The reviews that the person may see and the filters let through, and what a text was found in."""
     reviews = visible_to(user)
     if filters.app_status:
         reviews = reviews.filter(app_status=filters.app_status)
@@ -141,15 +162,56 @@ def _matching(user: User, filters: Filters) -> tuple[QuerySet[Review], bool]:
     if filters.until:
         reviews = reviews.filter(submitted_at__lte=_moment(filters.until, time.max))
     if not filters.text:
-        return reviews, False
+        return reviews, None
     # Every text is looked at when few hold it, so it is looked for once, and what it finds is bounded.
-    found = reviews.filter(search_text__text__contains=folded(filters.text)).order_by("-pk")
-    ids = list(found.values_list("pk", flat=True)[: MOST_FOUND + 1])
-    return Review.objects.filter(pk__in=ids[:MOST_FOUND]), len(ids) > MOST_FOUND
+    holding = reviews.filter(search_text__text__contains=folded(filters.text)).order_by("-pk")
+    rows = list(holding.values_list("pk", "status", "submitter_id", "undecided_count")[: MOST_FOUND + 1])
+    kept = rows[:MOST_FOUND]
+    groups = [(status, submitter_id, 1, undecided) for _, status, submitter_id, undecided in kept]
+    return Review.objects.filter(pk__in=[pk for pk, *_ in kept]), _Found(groups, len(rows) > MOST_FOUND)
 
 
 def _moment(day: date, of_day: time) -> datetime:
     return datetime.combine(day, of_day, tzinfo=UTC)
+
+
+class _CountOf(Subquery):
+    """How many rows a query finds, as one value in another query."""
+
+    template = "(SELECT COUNT(*) FROM (%(subquery)s) AS counted)"
+    output_field = IntegerField()
+    empty_result_set_value = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    decided_today: int
+    sealed: int  # reviews that match; at most one more than is counted
+    sealed_of_all: int  # without the filters
+
+
+def _facts(user: User, matching: QuerySet[Review], everything: QuerySet[Review]) -> _Facts:
+    """What is one number each, in one query."""
+    midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    decided = user.decisions.filter(decided_at__gte=midnight).exclude(outcome="undo").values("pk")
+    sealed, sealed_of_all = (
+        reviews.filter(status=Review.Status.SEALED).order_by().values("pk")[: MOST_COUNTED + 1]
+        for reviews in (matching, everything)
+    )
+    numbers = User.objects.filter(pk=user.pk).values_list(
+        _CountOf(decided), _CountOf(sealed), _CountOf(sealed_of_all)
+    )
+    return _Facts(*numbers.get())
+
+
+def _groups(reviews: QuerySet[Review]) -> _Groups:
+    """Of what is open; without filters one walk over an index that holds all it needs, in its order."""
+    return (
+        reviews.filter(status__in=[Review.Status.NEEDS_REVIEW, Review.Status.READY_TO_SEAL])
+        .values_list("status", "submitter_id")
+        .annotate(reviews=Count("*"), undecided=Sum("undecided_count"))
+        .order_by()
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,32 +219,23 @@ class _Counted:
     tabs: Counter[str]
     open_claims: int
     submitted_by_me: int
+    more_sealed: bool  # than counted
+
+    def is_more(self, tab: str) -> bool:
+        return self.more_sealed and tab in (Review.Status.SEALED, "all")
 
 
-def _count(user: User, reviews: QuerySet[Review]) -> _Counted:
-    """How many reviews are in each tab, and how many undecided claims this person may decide.
-
-    Two walks over an index that holds all they need; the one over sealed reviews, which are most, only counts.
-    """
-    groups = (
-        reviews.filter(status=Review.Status.NEEDS_REVIEW)
-        .values_list("status", F("submitter_id"))
-        .annotate(reviews=Count("*"), undecided=Sum("undecided_count"))
-        .order_by()
-        .union(
-            reviews.exclude(status=Review.Status.NEEDS_REVIEW)
-            .values_list("status", Value(0))
-            .annotate(reviews=Count("*"), undecided=Value(0))
-            .order_by(),
-            all=True,
-        )
-    )
+def _count(user: User, groups: _Groups, sealed: int) -> _Counted:
+    """How many reviews are in each tab, and how many undecided claims this person may decide."""
     own = user.pk if current_policy().separate_duties else None
     decides = user.has_perm("reviews.decide_claim")
-    tabs, open_claims, submitted_by_me = Counter[str](), 0, 0
+    bounded = min(sealed, MOST_COUNTED)
+    tabs, open_claims, submitted_by_me = Counter[str](sealed=bounded, all=bounded), 0, 0
     for status, submitter_id, count, undecided in groups:
+        if status == Review.Status.SEALED:
+            continue
         tabs["all"] += count
-        if status != Review.Status.NEEDS_REVIEW:
+        if status == Review.Status.READY_TO_SEAL:
             tabs[status] += count
         elif not decides:
             continue
@@ -191,7 +244,7 @@ def _count(user: User, reviews: QuerySet[Review]) -> _Counted:
         else:
             tabs["needs_me"] += count
             open_claims += undecided
-    return _Counted(tabs, open_claims, submitted_by_me)
+    return _Counted(tabs, open_claims, submitted_by_me, sealed > MOST_COUNTED)
 
 
 def _keyset_page(

@@ -328,6 +328,24 @@ class TestFilters:
         assert (page.found_more, page.tab.count) == (True, 2)
         assert not queue_page(reviewer, filters=Filters(text="number 1")).found_more
 
+    def test_sealed_reviews_beyond_a_bound_are_more(
+        self, submitter: User, reviewer: User, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for number in range(3):
+            sealed_review(submitter, reviewer, f"Sealed {number}?")
+        open_review(submitter)
+        monkeypatch.setattr(queue, "MOST_COUNTED", 2)
+
+        tabs = {tab.key: (tab.count, tab.more) for tab in queue_page(reviewer).tabs}
+        hidden = queue_page(reviewer, tab="sealed", filters=Filters(parser="nothing of that name"))
+
+        assert tabs["sealed"] == (2, True)
+        assert tabs["all"] == (3, True)
+        assert tabs["needs_me"] == (1, False)
+        assert (hidden.hidden, hidden.hidden_more) == (2, True)
+        monkeypatch.setattr(queue, "MOST_COUNTED", 3)
+        assert [tab.more for tab in queue_page(reviewer).tabs] == [False] * 4
+
     def test_an_empty_list_says_what_is_left_and_why(self, submitter: User) -> None:
         both = make_user("both", "Submitter", "Reviewer")
         open_review(both, "Mine?")
