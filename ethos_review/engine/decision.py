@@ -39,14 +39,6 @@ class ContractClaim(NamedTuple):  # made faster than a frozen dataclass, and the
     row: ContractClaimJson  # without id, text and check ids; shared by many claims and never changed
 
     @property
-    def id(self) -> str:
-        return self.claim.id
-
-    @property
-    def text(self) -> str:
-        return self.claim.text
-
-    @property
     def check_ids(self) -> tuple[str, ...]:
         return self.claim.check_ids
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from decimal import Decimal
+from decimal import Context, Decimal
 from itertools import product
 
 import pytest
@@ -30,6 +30,7 @@ from tests.engine.strategies import (
 )
 
 D = Decimal
+WIDE = Context(prec=500)
 
 
 @pytest.mark.parametrize(
@@ -208,6 +209,17 @@ def test_a_known_claim_compares_by_its_value(value, normalization):
 def test_an_unknown_normalization_is_refused():
     with pytest.raises(ValueError, match="unknown normalization"):
         relation(1, 1, "fuzzy")
+
+
+@pytest.mark.parametrize("digits", [1, 2, 59, 60, 61, 62, 70, 200])
+@pytest.mark.parametrize("exponent", [-200, -61, -60, -59, -1, 0, 1, 59, 60, 61, 200])
+def test_a_number_is_the_same_however_it_is_spelled(digits, exponent):
+    number = D(("12" * digits)[:digits]).scaleb(exponent, WIDE)
+    plain, scientific = format(number, "f"), f"{number.normalize(WIDE):e}"
+    larger = format(number.next_plus(WIDE), "f")
+    for spelling in (number, scientific, D(scientific), f"{scientific.upper()} ", D(plain)):
+        assert relation(plain, spelling) == "same"
+        assert relation(larger, spelling) == "different"
 
 
 def test_numbers_that_binary_floating_point_cannot_tell_apart_are_different():
