@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from uuid import UUID
 
 from django.contrib.auth.models import Group
 
 from ethos_review.accounts.models import User
 from ethos_review.accounts.roles import REVIEWER, SUBMITTER
-from ethos_review.reviews.models import Review
-from ethos_review.reviews.operations import Upload, submit_review
+from ethos_review.reviews.models import Review, ReviewerDecision
+from ethos_review.reviews.operations import Upload, decide_claim, submit_review
+from ethos_review.reviews.queries import open_card
 
 FILE_NAMES = {
     "verification_report": "verification-report.json",
@@ -161,3 +163,23 @@ def four_claims(question: str = "What changed?") -> list[Upload]:
         report(check("v0001"), check("v0002"), check("v0003", "not_found", reason="element_not_found")),
         [reading({"kind": "unknown", "reason": "The ledger is closed."})],
     )
+
+
+def decide_as_shown(
+    actor: User, review_id: UUID, position: int, outcome: str, rationale: str = ""
+) -> ReviewerDecision:
+    """As the form would that shows the claim now."""
+    opened = open_card(actor, review_id, position)
+    return decide_claim(
+        actor=actor,
+        review_id=review_id,
+        position=position,
+        outcome=outcome,
+        rationale=rationale,
+        shown_sha256=opened.shown_sha256,
+        based_on=opened.card.latest_sequence,
+    ).decision
+
+
+def decide(actor: User, review: Review, position: int, outcome: str = "approve") -> ReviewerDecision:
+    return decide_as_shown(actor, review.review_id, position, outcome, "Read it.")

@@ -11,8 +11,7 @@ import django
 def work(number: str) -> None:
     from ethos_review.accounts.models import User
     from ethos_review.reviews import operations
-    from ethos_review.reviews.queries import open_card
-    from tests.factories import four_claims
+    from tests.factories import decide, four_claims
 
     submitter, reviewer = User.objects.get(username="submitter"), User.objects.get(username="reviewer")
     sys.stdout.write("working\n")
@@ -21,16 +20,7 @@ def work(number: str) -> None:
         uploads = four_claims(f"Process {number}, turn {turn}?")
         review = operations.submit_review(actor=submitter, uploads=uploads).review
         for position, outcome in ((1, "approve"), (1, "block"), (2, "block")):
-            opened = open_card(reviewer, review.review_id, position)
-            operations.decide_claim(
-                actor=reviewer,
-                review_id=review.review_id,
-                position=position,
-                outcome=outcome,
-                rationale="Read it.",
-                shown_sha256=opened.shown_sha256,
-                based_on=opened.card.latest_sequence,
-            )
+            decide(reviewer, review, position, outcome)
         operations.seal_review(actor=reviewer, review_id=review.review_id)
 
 

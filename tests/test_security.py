@@ -22,8 +22,9 @@ from ethos_review.accounts.models import User
 from ethos_review.accounts.roles import REVIEWER, SUBMITTER
 from ethos_review.reviews import operations, policies, uploads
 from ethos_review.web import health
+from tests.factories import decide_as_shown
 from tests.web.people import make_person
-from tests.web.world import decide, make_world
+from tests.web.world import make_world
 
 pytestmark = pytest.mark.django_db
 POLICY = {
@@ -207,7 +208,7 @@ def test_not_even_a_superuser_decides_on_what_they_submitted() -> None:
     ).review
     position = review.claims.filter(action="needs_review").first().position
     with pytest.raises(operations.NotAllowed):
-        decide(root, review.review_id, position, "approve", "seen")
+        decide_as_shown(root, review.review_id, position, "approve", "seen")
 
 
 # Logs ----------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,8 @@ from playwright.sync_api import Page, expect
 from ethos_review.reviews.models import ReviewerDecision
 from ethos_review.web.shortcuts import SHORTCUTS
 from tests.browser.conftest import Visit
-from tests.web.world import World, decide
+from tests.factories import decide_as_shown
+from tests.web.world import World
 
 REVIEW = "10-lift-offer"  # claims 2 and 6 need a person
 LONG = "11-campus-energy"  # twenty claims need a person
@@ -56,7 +57,7 @@ def test_every_advertised_key_is_tested() -> None:
 @only_review
 @pytest.mark.parametrize("keys", EFFECTS)
 def test_an_advertised_key_does_what_it_says(visit: Visit, world: World, keys: str) -> None:
-    decide(world.reviewer, world.reviews[REVIEW], 6, "approve")
+    decide_as_shown(world.reviewer, world.reviews[REVIEW], 6, "approve")
     start, effect = EFFECTS[keys]
     page = visit(world.page(REVIEW), world.reviewer)
     page.locator(start).focus()
@@ -75,7 +76,7 @@ def test_a_key_opens_a_closed_claim_on_the_way_to_its_button(visit: Visit, world
 
 @only_review
 def test_the_phrase_decides_nothing_wherever_it_is_typed(visit: Visit, world: World) -> None:
-    decide(world.colleague, world.reviews[REVIEW], 6, "approve")
+    decide_as_shown(world.colleague, world.reviews[REVIEW], 6, "approve")
     page = visit(world.page(REVIEW), world.reviewer)
     places = page.locator("main a, main button, main textarea, main [tabindex]")
     page.keyboard.type(PHRASE)
@@ -137,7 +138,7 @@ def test_control_enter_in_the_rationale_decides_as_the_last_key_meant(visit: Vis
 
 @only_review
 def test_undo_is_one_key_and_enter(visit: Visit, world: World) -> None:
-    decide(world.reviewer, world.reviews[REVIEW], 6, "approve")
+    decide_as_shown(world.reviewer, world.reviews[REVIEW], 6, "approve")
     page = visit(world.page(REVIEW), world.reviewer)
     page.locator("#claim-6").focus()
     press(page, "u Enter")

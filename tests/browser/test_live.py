@@ -12,7 +12,8 @@ from playwright.sync_api import Page, expect
 from ethos_review.reviews import leases, operations
 from ethos_review.reviews.models import ReviewLease
 from tests.browser.conftest import Visit
-from tests.web.world import World, decide
+from tests.factories import decide_as_shown
+from tests.web.world import World
 
 REVIEW = "10-lift-offer"  # claims 2 and 6 need a person
 TEXT = "I compared it with the tender."
@@ -47,14 +48,14 @@ def test_a_decision_in_one_browser_appears_in_the_other_within_three_seconds(
 def test_the_claim_in_focus_keeps_the_focus_and_stays_open(visit: Visit, world: World) -> None:
     page = visit(f"{world.page(REVIEW)}?claim=6", world.reviewer)
     page.locator("#claim-6").focus()
-    decide(world.colleague, world.reviews[REVIEW], 6, "approve")
+    decide_as_shown(world.colleague, world.reviews[REVIEW], 6, "approve")
     expect(page.locator("#claim-6 .decision")).to_contain_text("Approved by reviewer2", timeout=WITHIN)
     expect(page.locator("#claim-6-body")).to_be_visible()
     expect(page.locator("#claim-6")).to_be_focused()
 
 
 def test_a_button_that_goes_away_leaves_the_focus_on_its_claim(visit: Visit, world: World) -> None:
-    decide(world.reviewer, world.reviews[REVIEW], 6, "approve")
+    decide_as_shown(world.reviewer, world.reviews[REVIEW], 6, "approve")
     page = visit(world.page(REVIEW), world.reviewer)
     page.locator("#claim-6 [data-go=undo]").focus()
     operations.undo_decision(actor=world.colleague, review_id=world.reviews[REVIEW], position=6, based_on=1)
@@ -65,7 +66,7 @@ def test_a_button_that_goes_away_leaves_the_focus_on_its_claim(visit: Visit, wor
 def test_a_claim_in_which_someone_types_stays_and_says_who_decided(visit: Visit, world: World) -> None:
     page = visit(f"{world.page(REVIEW)}?claim=6", world.reviewer)
     page.locator("#claim-6-rationale").press_sequentially(TEXT[:10])
-    decide(world.colleague, world.reviews[REVIEW], 6, "block", "The tender says nothing of it.")
+    decide_as_shown(world.colleague, world.reviews[REVIEW], 6, "block", "The tender says nothing of it.")
     page.locator("#claim-6-rationale").press_sequentially(TEXT[10:], delay=100)
     expect(page.locator("#claim-6-news")).to_contain_text("reviewer2 blocked this claim", timeout=WITHIN)
     expect(page.locator("#claim-6-rationale")).to_have_value(TEXT)
@@ -80,7 +81,7 @@ def test_text_that_was_typed_and_left_is_not_swapped_away(visit: Visit, world: W
     page = visit(f"{world.page(REVIEW)}?claim=6", world.reviewer)
     page.locator("#claim-6-rationale").fill(TEXT)
     page.locator("#claim-2").focus()
-    decide(world.colleague, world.reviews[REVIEW], 6, "block", "No.")
+    decide_as_shown(world.colleague, world.reviews[REVIEW], 6, "block", "No.")
     expect(page.locator("#claim-6-news")).to_contain_text("reviewer2 blocked this claim", timeout=WITHIN)
     expect(page.locator("#claim-6-rationale")).to_have_value(TEXT)
     expect(page.locator("#claim-2")).to_be_focused()
@@ -88,7 +89,7 @@ def test_text_that_was_typed_and_left_is_not_swapped_away(visit: Visit, world: W
 
 def test_the_seal_of_a_colleague_is_told(visit: Visit, world: World) -> None:
     for position in (2, 6):
-        decide(world.colleague, world.reviews[REVIEW], position, "block", "No.")
+        decide_as_shown(world.colleague, world.reviews[REVIEW], position, "block", "No.")
     page = visit(world.page(REVIEW), world.reviewer)
     operations.seal_review(actor=world.colleague, review_id=world.reviews[REVIEW])
     expect(page.locator("#announcement")).to_have_text(

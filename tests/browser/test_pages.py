@@ -12,7 +12,8 @@ from ethos_review.reviews import operations
 from ethos_review.reviews.models import Release
 from tests.browser.conftest import Visit
 from tests.browser.pages import PAGES, SCREENSHOTS
-from tests.web.world import World, decide
+from tests.factories import decide_as_shown
+from tests.web.world import World
 
 SIZES = {
     "wide": 1360,
@@ -101,7 +102,7 @@ def test_a_good_upload_leads_to_its_review(visit: Visit, world: World) -> None:
 def test_a_lost_race_is_accessible(visit: Visit, world: World) -> None:
     page = visit(f"{world.page('10-lift-offer')}?claim=6", world.reviewer)
     page.locator("#claim-6-rationale").fill("I compared it with the tender.")
-    decide(
+    decide_as_shown(
         world.colleague, world.reviews["10-lift-offer"], 6, "block", "The tender says nothing of 24 months."
     )
     page.locator("#claim-6 [value=approve]").click()

@@ -14,8 +14,8 @@ from ethos_review.reviews.models import Document, ReviewLease
 from tests.browser.conftest import Visit
 from tests.browser.pages import SCREENSHOTS
 from tests.browser.test_pages import SIZES, violations
-from tests.factories import large_bundle
-from tests.web.world import World, decide
+from tests.factories import decide_as_shown, large_bundle
+from tests.web.world import World
 
 PUMP = operations.SAMPLE / "02-pump-maintenance"
 
@@ -108,8 +108,8 @@ def test_the_filtered_queue_and_its_empty_list_look_right(visit: Visit, world: W
 
 
 def test_the_insights_look_right(visit: Visit, world: World) -> None:
-    decide(world.reviewer, world.reviews["10-lift-offer"], 6, "approve")
-    decide(world.reviewer, world.reviews["10-lift-offer"], 2, "block", "The offer says otherwise.")
+    decide_as_shown(world.reviewer, world.reviews["10-lift-offer"], 6, "approve")
+    decide_as_shown(world.reviewer, world.reviews["10-lift-offer"], 2, "block", "The offer says otherwise.")
     looks_right(visit("/insights/?days=7", world.reviewer), "insights")
 
 

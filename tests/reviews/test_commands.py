@@ -33,9 +33,8 @@ from ethos_review.reviews.models import (
     ReviewerDecision,
     SigningKey,
 )
-from ethos_review.reviews.queries import open_card
 from ethos_review.reviews.signing import trusted_keys
-from tests.factories import four_claims, make_review, make_reviewer, make_submitter
+from tests.factories import decide, four_claims, make_review, make_reviewer, make_submitter
 
 pytestmark = pytest.mark.django_db
 
@@ -44,19 +43,6 @@ def run(command: str, *arguments: str) -> str:
     out = StringIO()
     call_command(command, *arguments, stdout=out)
     return out.getvalue()
-
-
-def decide(actor: User, review: Review, position: int, outcome: str) -> None:
-    opened = open_card(actor, review.review_id, position)
-    operations.decide_claim(
-        actor=actor,
-        review_id=review.review_id,
-        position=position,
-        outcome=outcome,
-        rationale="Read it.",
-        shown_sha256=opened.shown_sha256,
-        based_on=opened.card.latest_sequence,
-    )
 
 
 @pytest.fixture

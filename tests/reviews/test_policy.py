@@ -26,6 +26,7 @@ from tests.factories import (
     answer,
     check,
     claim,
+    decide,
     four_claims,
     make_review,
     make_reviewer,
@@ -72,19 +73,6 @@ def submitter() -> User:
 @pytest.fixture
 def reviewer() -> User:
     return make_reviewer()
-
-
-def decide(actor: User, review: Review, position: int, outcome: str = "approve") -> ReviewerDecision:
-    opened = open_card(actor, review.review_id, position)
-    return operations.decide_claim(
-        actor=actor,
-        review_id=review.review_id,
-        position=position,
-        outcome=outcome,
-        rationale="Read it.",
-        shown_sha256=opened.shown_sha256,
-        based_on=opened.card.latest_sequence,
-    ).decision
 
 
 def counts(review: Review) -> tuple[str, int, int, int]:

@@ -13,6 +13,7 @@ from tests.factories import (
     answer,
     bundle,
     claim,
+    decide,
     four_claims,
     make_review,
     make_reviewer,
@@ -38,19 +39,6 @@ def reviewer() -> User:
 def fresh(user: User) -> User:
     """As a request finds them: no permission remembered."""
     return User.objects.get(pk=user.pk)
-
-
-def decide(actor: User, review: Review, position: int, outcome: str = "approve") -> None:
-    opened = open_card(actor, review.review_id, position)
-    operations.decide_claim(
-        actor=actor,
-        review_id=review.review_id,
-        position=position,
-        outcome=outcome,
-        rationale="Read it.",
-        shown_sha256=opened.shown_sha256,
-        based_on=opened.card.latest_sequence,
-    )
 
 
 def open_review(submitter: User, question: str = "Open?") -> Review:
@@ -212,7 +200,7 @@ class TestReviewPage:
             ("fact", False),
             ("joined", True),
         ]
-        assert (page.preview.answer_status, page.relevance_wording) == ("partial", "direct")
+        assert (page.preview.answer_status, page.preview.relevance) == ("partial", "direct")
 
     def test_opening_a_claim_shows_its_rules_and_history(self, submitter: User, reviewer: User) -> None:
         review = open_review(submitter)

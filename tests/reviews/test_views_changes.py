@@ -15,9 +15,10 @@ from ethos_review.accounts.models import User
 from ethos_review.reviews import operations
 from ethos_review.reviews.changes import state_of
 from ethos_review.reviews.models import Review
+from tests.factories import decide_as_shown
 from tests.web.html import attributes_of, has, text_of
 from tests.web.people import make_person
-from tests.web.world import World, decide, make_world
+from tests.web.world import World, make_world
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true", "HX-Request-Type": "partial"}
@@ -71,7 +72,7 @@ def test_that_nothing_changed_takes_one_small_query(
 
 def test_a_decision_of_a_colleague_comes_with_all_that_changed(reviewer: Client, world: World) -> None:
     seen = seen_on(reviewer.get(world.page(LIFT)))
-    decide(world.colleague, world.reviews[LIFT], 6, "approve")
+    decide_as_shown(world.colleague, world.reviews[LIFT], 6, "approve")
     response = ask(reviewer, world, seen)
     assertTemplateUsed(response, "reviews/_changes.html")
     assertTemplateNotUsed(response, "base.html")
@@ -86,26 +87,26 @@ def test_a_decision_of_a_colleague_comes_with_all_that_changed(reviewer: Client,
 
 
 def test_a_claim_that_stands_open_comes_with_its_evidence(reviewer: Client, world: World) -> None:
-    decide(world.colleague, world.reviews[LIFT], 6, "approve")
+    decide_as_shown(world.colleague, world.reviews[LIFT], 6, "approve")
     assert has(ask(reviewer, world, BEGINNING, "2 6"), "claim-6-body")
 
 
 def test_ones_own_decisions_are_shown_and_not_told(reviewer: Client, world: World) -> None:
-    decide(world.reviewer, world.reviews[LIFT], 6, "approve")
+    decide_as_shown(world.reviewer, world.reviews[LIFT], 6, "approve")
     response = ask(reviewer, world, BEGINNING)
     assert has(response, "claim-6")
     assert "#announcement" not in response.content.decode()
 
 
 def test_several_decisions_are_told_as_one_sentence(reviewer: Client, world: World) -> None:
-    decide(world.colleague, world.reviews[LIFT], 6, "approve")
-    decide(world.colleague, world.reviews[LIFT], 2, "block", "No.")
+    decide_as_shown(world.colleague, world.reviews[LIFT], 6, "approve")
+    decide_as_shown(world.colleague, world.reviews[LIFT], 2, "block", "No.")
     response = ask(reviewer, world, BEGINNING)
     assert "Colleagues decided on 2 claims. No claim is undecided." in response.content.decode()
 
 
 def test_a_claim_decided_twice_comes_once_as_it_is_now(reviewer: Client, world: World) -> None:
-    decide(world.colleague, world.reviews[LIFT], 6, "approve")
+    decide_as_shown(world.colleague, world.reviews[LIFT], 6, "approve")
     operations.undo_decision(actor=world.colleague, review_id=world.reviews[LIFT], position=6, based_on=1)
     response = ask(reviewer, world, BEGINNING)
     assert response.content.decode().count('id="claim-6"') == 1
@@ -114,7 +115,7 @@ def test_a_claim_decided_twice_comes_once_as_it_is_now(reviewer: Client, world: 
 
 def test_a_seal_is_told_and_the_page_asks_no_more(reviewer: Client, world: World) -> None:
     for position in (2, 6):
-        decide(world.colleague, world.reviews[LIFT], position, "block", "No.")
+        decide_as_shown(world.colleague, world.reviews[LIFT], position, "block", "No.")
     seen = seen_on(reviewer.get(world.page(LIFT)))
     operations.seal_review(actor=world.colleague, review_id=world.reviews[LIFT])
     response = ask(reviewer, world, seen)
@@ -147,7 +148,7 @@ def test_after_ones_own_decision_the_page_knows_how_far_it_is(reviewer: Client, 
 
 def test_a_decision_that_meets_others_leaves_them_to_be_asked_for(reviewer: Client, world: World) -> None:
     page = reviewer.get(f"{world.page(LIFT)}?claim=6")
-    decide(world.colleague, world.reviews[LIFT], 2, "block", "No.")
+    decide_as_shown(world.colleague, world.reviews[LIFT], 2, "block", "No.")
     form = {
         "outcome": "approve",
         "based_on": 0,
@@ -184,7 +185,7 @@ def test_the_number_of_queries_does_not_grow_with_the_claims(reviewer: Client, w
             .values_list("position", flat=True)
         )
         for position in waiting:
-            decide(world.colleague, world.reviews[LIFT], position, "block", "No.")
+            decide_as_shown(world.colleague, world.reviews[LIFT], position, "block", "No.")
         with CaptureQueriesContext(connection) as captured:
             assert ask(reviewer, world, BEGINNING).status_code == 200
         counts.append(len(captured))

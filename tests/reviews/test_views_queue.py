@@ -12,9 +12,10 @@ from pytest_django.asserts import assertContains, assertNotContains, assertNumQu
 from ethos_review.accounts.roles import REVIEWER, SUBMITTER
 from ethos_review.reviews import operations, queue
 from ethos_review.reviews.models import Review
+from tests.factories import decide_as_shown
 from tests.web.html import has, text_of
 from tests.web.people import make_person
-from tests.web.world import SEALED, World, decide, make_world
+from tests.web.world import SEALED, World, make_world
 
 pytestmark = pytest.mark.django_db
 LIFT = "10-lift-offer"
@@ -55,7 +56,7 @@ def test_a_row_says_what_is_left_and_for_how_long_it_has_waited(reviewer: Client
 
 
 def test_the_progress_line_counts_what_one_decided_today(reviewer: Client, world: World) -> None:
-    decide(world.reviewer, world.reviews[LIFT], 6, "approve")
+    decide_as_shown(world.reviewer, world.reviews[LIFT], 6, "approve")
     assertContains(reviewer.get(reverse("queue")), "You decided 1 claim today; 1 is still open.")
 
 

@@ -17,9 +17,10 @@ from ethos_review.accounts.roles import SUBMITTER
 from ethos_review.engine.envelope import load_public_key, open_envelope
 from ethos_review.reviews import operations
 from ethos_review.reviews.models import Document, Release
+from tests.factories import decide_as_shown
 from tests.web.html import attributes_of, has, text_of
 from tests.web.people import make_person
-from tests.web.world import SEALED, World, decide, make_world
+from tests.web.world import SEALED, World, make_world
 
 pytestmark = pytest.mark.django_db
 LIFT = "10-lift-offer"
@@ -37,8 +38,8 @@ def reviewer(client: Client, world: World) -> Client:
 
 
 def decide_all(world: World) -> None:
-    decide(world.colleague, world.reviews[LIFT], 2, "block", "It concludes too much.")
-    decide(world.colleague, world.reviews[LIFT], 6, "approve", "Compared with the tender.")
+    decide_as_shown(world.colleague, world.reviews[LIFT], 2, "block", "It concludes too much.")
+    decide_as_shown(world.colleague, world.reviews[LIFT], 6, "approve", "Compared with the tender.")
 
 
 def seal(client: Client, world: World) -> HttpResponse:
@@ -77,7 +78,7 @@ def test_an_undecided_claim_stops_the_seal_and_the_page_says_so(reviewer: Client
 def test_what_changed_since_the_last_look_is_looked_at_again(reviewer: Client, world: World) -> None:
     decide_all(world)
     seen = reviewer.get(world.page(LIFT, "seal_review")).context["review"].revision
-    decide(world.colleague, world.reviews[LIFT], 0, "block", "The price is out of date.")
+    decide_as_shown(world.colleague, world.reviews[LIFT], 0, "block", "The price is out of date.")
     response = reviewer.post(world.page(LIFT, "seal_review"), {"based_on": seen})
     assertContains(response, "changed", status_code=409)
     assertContains(response, "The price is out of date.", status_code=409)

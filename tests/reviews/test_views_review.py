@@ -24,9 +24,10 @@ from ethos_review.accounts.roles import REVIEWER, SUBMITTER
 from ethos_review.reviews import operations, queries
 from ethos_review.reviews.models import ReviewerDecision
 from tests import factories
+from tests.factories import decide_as_shown
 from tests.web.html import attributes_of, has, text_of
 from tests.web.people import make_person
-from tests.web.world import World, decide, make_world
+from tests.web.world import World, make_world
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true", "HX-Request-Type": "partial"}
@@ -224,7 +225,7 @@ def test_after_a_decision_the_next_claim_stands_open_and_is_named_for_the_focus(
 
 
 def test_after_the_last_decision_the_focus_goes_to_the_seal(reviewer: Client, world: World) -> None:
-    decide(world.reviewer, world.reviews[LIFT], 2, "block", "Too much.")
+    decide_as_shown(world.reviewer, world.reviews[LIFT], 2, "block", "Too much.")
     response = post(reviewer, world, "decide_claim", 6, form_of(world, 6, "approve"), headers=HTMX)
     assert facts_for_script(response)["focus"] == "seal"
     assert attributes_of(response, "seal")["href"] == world.page(LIFT, "seal_review")
@@ -306,7 +307,7 @@ def test_who_comes_second_sees_who_was_first_and_keeps_the_typed_text(
     reviewer: Client, world: World, headers: dict[str, str]
 ) -> None:
     form = form_of(world, 6, "approve", "I compared <both> passages.")
-    decide(world.colleague, world.reviews[LIFT], 6, "block", "Not in the source.")
+    decide_as_shown(world.colleague, world.reviews[LIFT], 6, "block", "Not in the source.")
     response = post(reviewer, world, "decide_claim", 6, form, headers=headers)
     assert (response.status_code, ReviewerDecision.objects.count()) == (409, 1)
     told = text_of(response, "claim-6-obstacle")
@@ -319,7 +320,7 @@ def test_who_comes_second_sees_who_was_first_and_keeps_the_typed_text(
 
 def test_who_comes_second_under_htmx_also_gets_the_counts_as_they_are(reviewer: Client, world: World) -> None:
     form = form_of(world, 6, "approve")
-    decide(world.colleague, world.reviews[LIFT], 6, "block", "Not in the source.")
+    decide_as_shown(world.colleague, world.reviews[LIFT], 6, "block", "Not in the source.")
     response = post(reviewer, world, "decide_claim", 6, form, headers=HTMX)
     assert text_of(response, "group-needs_review") == "Needs review 1 of 2 left"
     assert facts_for_script(response)["focus"] == "claim-6-obstacle"
@@ -328,7 +329,7 @@ def test_who_comes_second_under_htmx_also_gets_the_counts_as_they_are(reviewer: 
 def test_an_undo_by_a_colleague_in_between_is_told(reviewer: Client, world: World) -> None:
     review_id = world.reviews[LIFT]
     form = form_of(world, 6, "approve", "mine")
-    decide(world.colleague, review_id, 6, "block", "Not in the source.")
+    decide_as_shown(world.colleague, review_id, 6, "block", "Not in the source.")
     operations.undo_decision(actor=world.colleague, review_id=review_id, position=6, based_on=1)
     response = post(reviewer, world, "decide_claim", 6, form)
     assert response.status_code == 409
@@ -390,8 +391,8 @@ def test_nobody_decides_on_what_they_submitted(client: Client) -> None:
 
 def test_a_sealed_review_takes_no_decision(reviewer: Client, world: World) -> None:
     form = form_of(world, 6, "approve")
-    decide(world.reviewer, world.reviews[LIFT], 2, "block", "Too much.")
-    decide(world.reviewer, world.reviews[LIFT], 6, "block", "Too much.")
+    decide_as_shown(world.reviewer, world.reviews[LIFT], 2, "block", "Too much.")
+    decide_as_shown(world.reviewer, world.reviews[LIFT], 6, "block", "Too much.")
     operations.seal_review(actor=world.colleague, review_id=world.reviews[LIFT])
     response = post(reviewer, world, "decide_claim", 6, form)
     assert (response.status_code, ReviewerDecision.objects.count()) == (409, 2)
@@ -416,7 +417,7 @@ def test_a_decision_asks_no_more_queries_of_a_larger_review(reviewer: Client, wo
 
 
 def test_undo_brings_the_claim_back_and_stays_on_record(reviewer: Client, world: World) -> None:
-    decide(world.reviewer, world.reviews[LIFT], 6, "approve")
+    decide_as_shown(world.reviewer, world.reviews[LIFT], 6, "approve")
     response = post(reviewer, world, "undo_decision", 6, {"based_on": 1}, headers=HTMX)
     assert list(ReviewerDecision.objects.order_by("sequence").values_list("outcome", flat=True)) == [
         "approve",
@@ -428,15 +429,15 @@ def test_undo_brings_the_claim_back_and_stays_on_record(reviewer: Client, world:
 
 
 def test_undo_as_a_plain_form_leads_back_to_the_claim(reviewer: Client, world: World) -> None:
-    decide(world.reviewer, world.reviews[LIFT], 6, "approve")
+    decide_as_shown(world.reviewer, world.reviews[LIFT], 6, "approve")
     response = post(reviewer, world, "undo_decision", 6, {"based_on": 1})
     assertRedirects(response, f"{world.page(LIFT)}?claim=6#claim-6")
 
 
 def test_undo_of_what_a_colleague_changed_meanwhile_is_told(reviewer: Client, world: World) -> None:
-    decide(world.reviewer, world.reviews[LIFT], 6, "approve")
+    decide_as_shown(world.reviewer, world.reviews[LIFT], 6, "approve")
     operations.undo_decision(actor=world.colleague, review_id=world.reviews[LIFT], position=6, based_on=1)
-    decide(world.colleague, world.reviews[LIFT], 6, "block", "No.")
+    decide_as_shown(world.colleague, world.reviews[LIFT], 6, "block", "No.")
     response = post(reviewer, world, "undo_decision", 6, {"based_on": 1}, headers=HTMX)
     assert (response.status_code, ReviewerDecision.objects.count()) == (409, 3)
     assert "Blocked by reviewer2" in text_of(response, "claim-6-obstacle")

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from ethos_review.accounts.models import User
 from ethos_review.accounts.roles import AUDITOR, REVIEWER, SUBMITTER
-from ethos_review.reviews import operations, queries
+from ethos_review.reviews import operations
 from tests.web.people import make_people, make_person
 
 SEALED = "01-quarterly-report"
@@ -43,17 +43,3 @@ def make_world(*folders: str) -> World:
     if SEALED in reviews:
         operations.seal_review(actor=colleague, review_id=reviews[SEALED])
     return world
-
-
-def decide(actor: User, review_id: UUID, position: int, outcome: str, rationale: str = "") -> None:
-    """As the form would that shows the claim now."""
-    opened = queries.open_card(actor, review_id, position)
-    operations.decide_claim(
-        actor=actor,
-        review_id=review_id,
-        position=position,
-        outcome=outcome,
-        rationale=rationale,
-        shown_sha256=opened.shown_sha256,
-        based_on=opened.card.latest_sequence,
-    )
