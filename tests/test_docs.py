@@ -31,7 +31,7 @@ from ethos_review.engine.release import ReviewerDecision, allowed_outcomes, make
 from ethos_review.engine.values import MALFORMED, NORMALIZATIONS, classify, relation
 from ethos_review.engine.verdict import ACCUSING, SILENT, VERDICTS
 from ethos_review.engine.verification import CONDITION_PLACES
-from ethos_review.reviews.operations import EVENT_OF_OUTCOME
+from ethos_review.reviews.bindings import EVENT_OF_OUTCOME
 from ethos_review.reviews.queries import GROUPS
 from ethos_review.reviews.queue import TABS
 from ethos_review.reviews.templatetags.review_words import WORDS, badges

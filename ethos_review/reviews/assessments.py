@@ -12,7 +12,7 @@ from typing import Final, cast
 import rfc8785
 
 from ethos_review.audit.operations import rfc3339
-from ethos_review.engine.assessment import Assessment, ClaimAssessment, Received, decide, read_received
+from ethos_review.engine.assessment import Assessment, ClaimAssessment, Received, assess
 from ethos_review.engine.documents import Json
 from ethos_review.engine.policy import Policy
 from ethos_review.engine.readings import Reading as EngineReading
@@ -44,8 +44,12 @@ def assessment_of(review: Review) -> Assessment:
 
 def derive(documents: Iterable[Document], policy: Policy, verifier_keys: tuple[bytes, ...]) -> Assessment:
     """From stored bytes, whatever was derived before. Raises DocumentError."""
-    received = [Received(document.role, document.name, bytes(document.content)) for document in documents]
-    return decide(read_received(received, policy, verifier_keys), policy)
+    return assess(as_received(documents), policy, verifier_keys)
+
+
+def as_received(documents: Iterable[Document]) -> list[Received]:
+    """Stored documents, with their bytes, as the engine takes them."""
+    return [Received(document.role, document.name, bytes(document.content)) for document in documents]
 
 
 def kept_documents(review: Review) -> list[Document]:

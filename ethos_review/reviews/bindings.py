@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Final
 from uuid import UUID
 
 import rfc8785
 
 from ethos_review.audit.operations import Detail, rfc3339
 from ethos_review.reviews.models import Document, Release, ReviewerDecision
+
+EVENT_OF_OUTCOME: Final = {
+    "approve": "claim_approved",
+    "block": "claim_blocked",
+    "undo": "decision_undone",
+}
 
 
 def decision_digest(decision: ReviewerDecision, review_id: UUID, position: int) -> str:

@@ -74,7 +74,11 @@ class Changes:
 
 def at_work(presence: Presence) -> str:
     """Who is at work on the review, 0 for nobody; with an s when that is oneself and soon over."""
-    return f"{presence.holder.pk if presence.holder else 0}{'s' if presence.ends_soon else ''}"
+    return _at_work(presence.holder.pk if presence.holder else 0, presence.ends_soon)
+
+
+def _at_work(holder: int, ends_soon: bool) -> str:
+    return f"{holder}{'s' if ends_soon else ''}"
 
 
 def state_of(user: User, review_id: UUID) -> State:
@@ -83,7 +87,7 @@ def state_of(user: User, review_id: UUID) -> State:
     revision, holder, until = columns.get(review_id=review_id)
     left = until - timezone.now() if until else timedelta()
     ends_soon = holder == user.pk and timedelta() < left < WARNS
-    return State(revision, f"{holder if left > timedelta() else 0}{'s' if ends_soon else ''}")
+    return State(revision, _at_work(holder if left > timedelta() else 0, ends_soon))
 
 
 def changes_since(user: User, review_id: UUID, seen: Seen, open_claims: Collection[int | None]) -> Changes:

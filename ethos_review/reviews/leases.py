@@ -16,6 +16,7 @@ from ethos_review.reviews.models import Review, ReviewLease
 from ethos_review.reviews.policies import current_policy
 from ethos_review.reviews.queries import visible_to
 from ethos_review.reviews.queue import in_tab
+from ethos_review.reviews.rights import is_barred
 
 LASTS: Final = timedelta(minutes=10)  # after the holder's last act
 WARNS: Final = timedelta(minutes=2)  # before the end
@@ -126,8 +127,8 @@ def _has_work(user: User, review: Review) -> bool:
         Review.Status.NEEDS_REVIEW: "reviews.decide_claim",
         Review.Status.READY_TO_SEAL: "reviews.seal_review",
     }.get(Review.Status(review.status))
-    own = current_policy().separate_duties and review.submitter_id == user.pk
-    return permission is not None and user.has_perm(permission) and not own
+    barred = is_barred(user, review, current_policy())
+    return permission is not None and user.has_perm(permission) and not barred
 
 
 def _take(actor: User, review_pk: int, *, over: bool = False) -> bool:

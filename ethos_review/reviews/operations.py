@@ -43,7 +43,12 @@ from ethos_review.reviews.assessments import (
     search_text,
     verifier_keys_of,
 )
-from ethos_review.reviews.bindings import decision_digest, document_details, release_details
+from ethos_review.reviews.bindings import (
+    EVENT_OF_OUTCOME,
+    decision_digest,
+    document_details,
+    release_details,
+)
 from ethos_review.reviews.leases import renew_lease
 from ethos_review.reviews.models import (
     Claim,
@@ -55,9 +60,23 @@ from ethos_review.reviews.models import (
     ReviewLease,
     SearchText,
 )
-from ethos_review.reviews.policies import current_policy as current_policy
-from ethos_review.reviews.policies import key_that_signed, policy_of, record_of, verifier_keys
+from ethos_review.reviews.policies import (
+    current_policy,
+    key_that_signed,
+    policy_of,
+    record_of,
+    verifier_keys,
+)
 from ethos_review.reviews.queries import visible_to
+from ethos_review.reviews.rights import (
+    MAY_NOT_DECIDE,
+    MAY_NOT_SEAL,
+    MAY_NOT_SUBMIT,
+    OTHERS_DECIDE,
+    OTHERS_SEAL,
+    is_barred,
+    still_undecided,
+)
 
 LONGEST_RATIONALE: Final = 10_000  # characters
 LONGEST_FILE_NAME: Final = 255  # characters
@@ -67,11 +86,6 @@ SAMPLE_FILES: Final = {
     "verification-report.json": Document.Role.VERIFICATION_REPORT,
     "claims.json": Document.Role.CLAIMS,
     "readings.json": Document.Role.READINGS,
-}
-EVENT_OF_OUTCOME: Final = {
-    "approve": "claim_approved",
-    "block": "claim_blocked",
-    "undo": "decision_undone",
 }
 
 
@@ -169,10 +183,11 @@ def existing_review(*, actor: User, uploads: list[Upload]) -> Review | None:
 def submit_review(*, actor: User, uploads: list[Upload], again: bool = False) -> Submitted:
     """Either one bundle, or verification_report + claims (+ readings). `again` forces a second review of the
     same bytes. Raises DocumentError, NotAllowed."""
-    _require(actor, "reviews.submit_review", "Your role does not let you submit reviews.")
+    _require(actor, "reviews.submit_review", MAY_NOT_SUBMIT)
     assessment = check_uploads(uploads)
     supersedes = _superseded_review(actor, assessment)
-    same_bytes = Review.objects.filter(content_sha256=_content_digest(uploads))
+    digests = {document.role: document.sha256 for document in assessment.submission.documents}
+    same_bytes = Review.objects.filter(content_sha256=content_digest(digests.items()))
     while True:
         if not again and (existing := _submitted_before(actor, uploads[0].role, same_bytes)):
             return Submitted(existing, created=False)
@@ -180,7 +195,7 @@ def submit_review(*, actor: User, uploads: list[Upload], again: bool = False) ->
         copy = 0 if latest_copy is None else latest_copy + 1
         try:
             with transaction.atomic():
-                return Submitted(_store(actor, uploads, assessment, supersedes, copy), created=True)
+                return Submitted(_store(actor, uploads, digests, assessment, supersedes, copy), created=True)
         except IntegrityError:
             # Someone stored the same bytes at the same moment; whatever else failed would fail again.
             if not same_bytes.filter(copy=copy).exists():
@@ -202,7 +217,7 @@ def decide_claim(
     `based_on` is the `sequence` of the latest decision on the claim that the form was made from (0 for none).
     Raises NotAllowed, Refused, Superseded, Stale, Review.DoesNotExist, Claim.DoesNotExist.
     """
-    _require(actor, "reviews.decide_claim", "Your role does not let you decide claims.")
+    _require(actor, "reviews.decide_claim", MAY_NOT_DECIDE)
     rationale = _cleaned(rationale)
     with _review_to_change(actor, review_id) as (review, policy):
         claim, latest = _claim_with_latest(review, position)
@@ -213,9 +228,7 @@ def decide_claim(
             shown_sha256,
         ):
             return Decided(repeated, repeated=True)
-        _refuse_closed(
-            actor, review, policy, "You submitted this review, so someone else decides its claims."
-        )
+        _refuse_closed(actor, review, policy, OTHERS_DECIDE)
         if claim.turns != based_on:
             raise Superseded(claim.decision)
         assessed = _assessed(review, position)
@@ -234,15 +247,13 @@ def undo_decision(*, actor: User, review_id: UUID, position: int, based_on: int)
 
     Raises NotAllowed, Refused, Superseded, Stale, Review.DoesNotExist, Claim.DoesNotExist.
     """
-    _require(actor, "reviews.decide_claim", "Your role does not let you decide claims.")
+    _require(actor, "reviews.decide_claim", MAY_NOT_DECIDE)
     with _review_to_change(actor, review_id) as (review, policy):
         claim, latest = _claim_with_latest(review, position)
         repeated = _repeated(actor, claim, latest, based_on)
         if repeated and repeated.outcome == ReviewerDecision.Outcome.UNDO:
             return Decided(repeated, repeated=True)
-        _refuse_closed(
-            actor, review, policy, "You submitted this review, so someone else decides its claims."
-        )
+        _refuse_closed(actor, review, policy, OTHERS_DECIDE)
         if claim.turns != based_on:
             raise Superseded(claim.decision)
         if claim.decision is None:
@@ -258,16 +269,16 @@ def seal_review(*, actor: User, review_id: UUID, based_on: int | None = None) ->
     `based_on` is the `revision` of the review that the last look showed. Sealing a sealed review again returns
     its release when the same person asks twice. Raises NotAllowed, Refused, Stale, Review.DoesNotExist.
     """
-    _require(actor, "reviews.seal_review", "Your role does not let you seal reviews.")
+    _require(actor, "reviews.seal_review", MAY_NOT_SEAL)
     with _review_to_change(actor, review_id) as (review, policy):
         release = Release.objects.filter(review=review).first()
         if release and release.sealed_by_id == actor.pk:
             return release
-        _refuse_closed(actor, review, policy, "You submitted this review, so someone else seals it.")
+        _refuse_closed(actor, review, policy, OTHERS_SEAL)
         if based_on is not None and based_on != review.revision:
             raise Stale
         if review.undecided_count:
-            raise Refused("undecided_claims", _still_undecided(review.undecided_count))
+            raise Refused("undecided_claims", still_undecided(review.undecided_count))
         try:
             assessment = derive(kept_documents(review), policy, verifier_keys_of(review))
             return _seal(review, assessment, actor)
@@ -417,14 +428,20 @@ def _submitted_before(actor: User, role: str, same_bytes: QuerySet[Review]) -> R
 
 
 def _store(
-    actor: User, uploads: list[Upload], assessment: Assessment, supersedes: Review | None, copy: int
+    actor: User,
+    uploads: list[Upload],
+    digests: dict[str, str],
+    assessment: Assessment,
+    supersedes: Review | None,
+    copy: int,
 ) -> Review:
+    """`digests` are the SHA-256 of the uploads by role."""
     policy, report = assessment.policy, assessment.submission.report
     counts = count_columns(claim_state(assessed.action, None, policy) for assessed in assessment.claims)
     review = Review.objects.create(
         submitter=actor,
         submitted_at=timezone.now(),
-        content_sha256=_content_digest(uploads),
+        content_sha256=content_digest(digests.items()),
         copy=copy,
         supersedes=supersedes,
         policy=record_of(policy),
@@ -441,7 +458,7 @@ def _store(
             name=upload.name,
             media_type=_media_type(upload),
             size=len(upload.content),
-            sha256=hashlib.sha256(upload.content).hexdigest(),
+            sha256=digests[upload.role],
             content=upload.content,
         )
         for upload in uploads
@@ -539,7 +556,7 @@ def _is_settled(review: Review, policy: Policy) -> bool:
 
 def _refuse_closed(actor: User, review: Review, policy: Policy, own: str) -> None:
     """A sealed review takes nothing, and while duties are separate a submitter takes no part (spec 3.6)."""
-    if policy.separate_duties and review.submitter_id == actor.pk:
+    if is_barred(actor, review, policy):
         raise NotAllowed(own)
     if review.status == Review.Status.SEALED:
         release = review.release
@@ -729,7 +746,3 @@ def _why_not_allowed(assessed: ClaimAssessment) -> str:
     if assessed.action == "show_final":
         return "This claim is final already; it can be held back, not approved."
     return "A claim at needs review is either approved or blocked."
-
-
-def _still_undecided(count: int) -> str:
-    return f"{count} claims are still undecided." if count > 1 else "One claim is still undecided."

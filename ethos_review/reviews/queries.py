@@ -20,6 +20,14 @@ from ethos_review.reviews import signing
 from ethos_review.reviews.assessments import assessment_of, claim_state, current_decisions
 from ethos_review.reviews.models import Claim, Document, Release, Review, ReviewerDecision, SigningKey
 from ethos_review.reviews.policies import current_policy, policy_of
+from ethos_review.reviews.rights import (
+    MAY_NOT_DECIDE,
+    MAY_NOT_SEAL,
+    OTHERS_DECIDE,
+    OTHERS_SEAL,
+    is_barred,
+    still_undecided,
+)
 
 GROUPS: Final = (("needs_review", "Needs review"), ("final", "Final"), ("blocked", "Blocked"))
 GROUP_OF_ACTION: Final = {"needs_review": "needs_review", "show_final": "final", "block": "blocked"}
@@ -61,7 +69,6 @@ class ReviewPage:
     preview_claims: tuple[
         tuple[Card, bool], ...
     ]  # released cards in release order, True when reviewed synthesis
-    relevance_wording: str  # "direct" | "partial" | "off-topic" | "none"
     opened: OpenCard | None
     can_seal: bool
     seal_refusal: str  # why not, "" when can_seal
@@ -107,7 +114,6 @@ def review_page(user: User, review_id: UUID, *, opened: int | None = None, after
         preview_claims=tuple(
             (by_claim_id[claim_id], claim_id in reviewed) for claim_id in preview.released_claim_ids
         ),
-        relevance_wording=preview.relevance,
         opened=_open(cards[place], assessment.policy) if place is not None and place < len(cards) else None,
         can_seal=not seal_refusal,
         seal_refusal=seal_refusal,
@@ -193,9 +199,9 @@ def _why_not_decided(user: User, review: Review) -> str:
     if review.status == Review.Status.SEALED:
         return "This review is sealed: its decisions are final."
     if not user.has_perm("reviews.decide_claim"):
-        return "Your role does not let you decide claims."
-    if current_policy().separate_duties and review.submitter_id == user.pk:
-        return "You submitted this review, so someone else decides its claims."
+        return MAY_NOT_DECIDE
+    if is_barred(user, review, current_policy()):
+        return OTHERS_DECIDE
     return ""
 
 
@@ -203,10 +209,9 @@ def _why_not_sealed(user: User, review: Review) -> str:
     if review.status == Review.Status.SEALED:
         return "This review is sealed."
     if not user.has_perm("reviews.seal_review"):
-        return "Your role does not let you seal reviews."
-    if current_policy().separate_duties and review.submitter_id == user.pk:
-        return "You submitted this review, so someone else seals it."
+        return MAY_NOT_SEAL
+    if is_barred(user, review, current_policy()):
+        return OTHERS_SEAL
     if review.undecided_count:
-        left = review.undecided_count
-        return f"{left} claims are still undecided." if left > 1 else "One claim is still undecided."
+        return still_undecided(review.undecided_count)
     return signing.why_nothing_can_be_signed()

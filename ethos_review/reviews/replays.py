@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ethos_review.engine.assessment import Received
 from ethos_review.engine.envelope import EnvelopeError, KeyFileError, load_public_key, open_envelope
 from ethos_review.engine.errors import DocumentError
 from ethos_review.engine.statement import Difference, replay
-from ethos_review.reviews.assessments import verifier_keys_of
+from ethos_review.reviews.assessments import as_received, verifier_keys_of
 from ethos_review.reviews.models import Document, Release
 
 
@@ -19,11 +18,10 @@ def replay_release(release: Release) -> tuple[Difference, ...]:
     `signing_key` should be joined.
     """
     documents = Document.objects.with_content().filter(review=release.review)
-    received = [Received(document.role, document.name, bytes(document.content)) for document in documents]
     try:
         key = load_public_key(release.signing_key.public_pem.encode())
         payload = open_envelope(bytes(release.envelope), [key]).payload
-        return replay(payload, received, verifier_keys_of(release.review))
+        return replay(payload, as_received(documents), verifier_keys_of(release.review))
     except (EnvelopeError, KeyFileError, DocumentError) as refused:
         return (Difference("", None, None, str(refused)),)
 

@@ -18,7 +18,6 @@ from ethos_review.reviews.views import (
 
 of_one_review = [
     path("", review.review, name="review"),
-    path("presence/", lease.presence, name="presence"),
     path("lease/", lease.lease, name="lease"),
     path("changes/", review.changes, name="review_changes"),
     path("claims/", review.more_claims, name="more_claims"),

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from django.db import connection, transaction
 from securesystemslib.signer import SSlibKey  # type: ignore[attr-defined]
@@ -16,7 +16,7 @@ from ethos_review import __version__
 from ethos_review.audit.models import Checkpoint, Event
 from ethos_review.audit.operations import rfc3339
 from ethos_review.audit.queries import head_fault, read_chain
-from ethos_review.engine.assessment import Assessment, Received, shown_digest
+from ethos_review.engine.assessment import Assessment, shown_digest
 from ethos_review.engine.envelope import (
     EnvelopeError,
     KeyFileError,
@@ -28,6 +28,7 @@ from ethos_review.engine.envelope import (
 from ethos_review.engine.errors import DocumentError
 from ethos_review.engine.statement import replay
 from ethos_review.reviews.assessments import (
+    as_received,
     claim_columns,
     claim_state,
     content_digest,
@@ -37,7 +38,12 @@ from ethos_review.reviews.assessments import (
     reading_columns,
     verifier_keys_of,
 )
-from ethos_review.reviews.bindings import decision_digest, document_details, release_details
+from ethos_review.reviews.bindings import (
+    EVENT_OF_OUTCOME,
+    decision_digest,
+    document_details,
+    release_details,
+)
 from ethos_review.reviews.models import (
     Claim,
     Document,
@@ -50,8 +56,6 @@ from ethos_review.reviews.models import (
 )
 from ethos_review.reviews.policies import policy_of
 from ethos_review.reviews.signing import trusted_key
-
-DECISIONS: Final = frozenset({"claim_approved", "claim_blocked", "decision_undone"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +168,7 @@ def _differences_of_checkpoint(row: Checkpoint) -> Iterator[Difference]:
 
 def _note(event: Event, vouched: dict[str, _Vouched]) -> None:
     details = json.loads(event.details)
-    if event.object_type == "claim" and event.action in DECISIONS:
+    if event.object_type == "claim" and event.action in EVENT_OF_OUTCOME.values():
         review_id, _, position = event.object_id.partition("/")
         of_review = vouched.setdefault(review_id, _Vouched())
         of_review.decisions[int(position), details["sequence"]] = details["decision_sha256"]
@@ -308,8 +312,7 @@ def _differences_from_seal(
         yield Difference(here, f"the chain is not the one that was sealed at {checkpoint['length']} events")
     if not Checkpoint.objects.filter(length=checkpoint["length"], sha256=checkpoint["sha256"]).exists():
         yield Difference(here, "the checkpoint that it names is gone")
-    received = [Received(document.role, document.name, bytes(document.content)) for document in documents]
-    for difference in replay(opened.payload, received, verifier_keys_of(review)):
+    for difference in replay(opened.payload, as_received(documents), verifier_keys_of(review)):
         yield Difference(
             here, f"replayed, {difference.pointer or 'it'} comes out differently. {difference.message}"
         )

@@ -274,16 +274,19 @@ class TestViews:
         assert said in text_of(response, "presence")
         assert has(response, "claims") == (headers == {})
 
-    def test_the_presence_alone_is_a_fragment(self, client: Client, submitter: User, reviewer: User) -> None:
-        address = reverse("presence", args=[open_review(submitter).review_id])
+    def test_letting_go_under_htmx_answers_with_the_presence_alone(
+        self, client: Client, submitter: User, reviewer: User
+    ) -> None:
+        review = open_review(submitter)
+        take_lease(actor=reviewer, review_id=review.review_id)
         client.force_login(reviewer)
-        response = client.get(address, headers=HTMX)
+        address = reverse("lease", args=[review.review_id])
+        response = client.post(address, {"act": "release"}, headers=HTMX)
 
         assertTemplateUsed(response, "reviews/_presence.html")
         assertTemplateNotUsed(response, "base.html")
         assert "Nobody is at work here" in text_of(response, "presence")
-        assertRedirects(client.get(address), address.replace("presence/", ""))
-        assert not ReviewLease.objects.filter(expires_at__lt=timezone.now()).exists()
+        assert not ReviewLease.objects.exists()
 
     def test_next_leads_to_the_review_it_took(
         self, client: Client, submitter: User, reviewer: User, colleague: User

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_POST
 
 from ethos_review.reviews import leases
 from ethos_review.web.htmx import Request, tell_script, wants_fragment
@@ -25,14 +25,6 @@ def next_review(request: Request) -> HttpResponse:
     return redirect("review", found.review.review_id)
 
 
-@permission_required("reviews.view_review")
-@require_safe
-def presence(request: Request, review_id: UUID) -> HttpResponse:
-    if not wants_fragment(request):
-        return redirect("review", review_id)
-    return _presence(request, review_id)
-
-
 @permission_required("reviews.decide_claim")
 @require_POST
 def lease(request: Request, review_id: UUID) -> HttpResponse:
@@ -43,12 +35,9 @@ def lease(request: Request, review_id: UUID) -> HttpResponse:
         leases.take_lease(actor=request.user, review_id=review_id, over=act == "take_over")
     if not wants_fragment(request):
         return redirect("review", review_id)
-    return tell_script(_presence(request, review_id), focus="presence")
-
-
-def _presence(request: Request, review_id: UUID) -> HttpResponse:
     found = leases.presence_of(request.user, review_id)
-    return render(request, "reviews/_presence.html", {"presence": found, "review": found.review})
+    context = {"presence": found, "review": found.review}
+    return tell_script(render(request, "reviews/_presence.html", context), focus="presence")
 
 
 def _uuid(text: str) -> UUID | None:

@@ -14,6 +14,7 @@ from ethos_review.reviews import operations
 from ethos_review.reviews.forms import UploadForm
 from ethos_review.reviews.models import Document
 from ethos_review.reviews.operations import Upload
+from ethos_review.reviews.policies import current_policy
 from ethos_review.web.htmx import Request, lead_to, tell_script, wants_fragment
 from ethos_review.web.permissions import permission_required
 
@@ -25,7 +26,7 @@ def upload(request: Request) -> HttpResponseBase:
         return render(request, "reviews/upload.html")
     form = UploadForm(request.POST, request.FILES)
     try:
-        uploads = form.uploads(operations.current_policy().limits.document_bytes) if form.is_valid() else []
+        uploads = form.uploads(current_policy().limits.document_bytes) if form.is_valid() else []
         if request.POST.get("action") != "submit":
             assessment = operations.check_uploads(uploads, actor=request.user)
             existing = operations.existing_review(actor=request.user, uploads=uploads)
@@ -52,7 +53,7 @@ def recognise(request: Request, role: str) -> HttpResponse:
     line: dict[str, object] = {"role": role if role != "any" else ""}
     if not isinstance(file, UploadedFile):
         return render(request, "reviews/_file_line.html", line)
-    content = file.read(operations.current_policy().limits.document_bytes + 1)
+    content = file.read(current_policy().limits.document_bytes + 1)
     line |= {"name": file.name, "size": file.size}
     try:
         found = operations.recognise_upload(Upload(str(line["role"]), file.name or "", "", content))
