@@ -70,35 +70,44 @@ class ContractClaim(NamedTuple):  # made faster than a frozen dataclass, and the
         return self.row["release_reason"]
 
     def to_json(self) -> ContractClaimJson:
-        claim = self.claim
-        value = self.row.copy()
-        value["id"] = claim.id
-        value["text"] = claim.text
-        if claim.check_ids:
-            value["check_ids"] = list(claim.check_ids)
-        return value
+        return _claim_json(self.claim, self.row)
+
+
+def _claim_json(claim: Claim, row: ContractClaimJson) -> ContractClaimJson:
+    value = row.copy()
+    value["id"] = claim.id
+    value["text"] = claim.text
+    if claim.check_ids:
+        value["check_ids"] = list(claim.check_ids)
+    return value
 
 
 @dataclass(frozen=True, slots=True)
 class ContractDecision:
     schema_version: str  # 1.0.0 | 1.1.0
-    question: str
+    answer: AnswerClaims
     verification_report_ref: str
     proof: ProofSummary
     app_status: str
-    claims: tuple[ContractClaim, ...]
-    notes: tuple[str, ...] | None
+    rows: tuple[ContractClaimJson, ...]  # of `ContractClaim`, one for each claim of the answer
+
+    @property
+    def claims(self) -> tuple[ContractClaim, ...]:
+        """Made when asked for: the decision in JSON needs none of them."""
+        return tuple(map(ContractClaim, self.answer.claims, self.rows))
 
     @without_collector
     def to_json(self) -> dict[str, Json]:
         """The `ethos.app_answer_release_decision.v1` envelope (spec 2.6)."""
         ids: dict[str, list[Json]] = {"show_final": [], "needs_review": [], "block": []}
-        for claim in self.claims:
-            ids[claim.row["release_action"]].append(claim.claim.id)
+        claims: list[ContractClaimJson] = []
+        for claim, row in zip(self.answer.claims, self.rows, strict=True):
+            claims.append(_claim_json(claim, row))
+            ids[row["release_action"]].append(claim.id)
         decision: dict[str, Json] = {
             "artifact_type": ARTIFACT_TYPE,
             "schema_version": self.schema_version,
-            "question": self.question,
+            "question": self.answer.question,
             "grounding": {
                 "verification_report_ref": self.verification_report_ref,
                 "proof_status": self.proof.proof_status,
@@ -108,13 +117,13 @@ class ContractDecision:
                 "proof_limitations": list(self.proof.proof_limitations),
             },
             "app_status": self.app_status,
-            "claims": cast("list[Json]", [claim.to_json() for claim in self.claims]),
+            "claims": cast("list[Json]", claims),
             "final_answer_claim_ids": ids["show_final"],
             "review_claim_ids": ids["needs_review"],
             "blocked_claim_ids": ids["block"],
         }
-        if self.notes is not None:
-            decision["notes"] = list(self.notes)
+        if self.answer.notes is not None:
+            decision["notes"] = list(self.answer.notes)
         return decision
 
 
@@ -136,7 +145,7 @@ def decide_contract(
     reusable = frozenset(proof.reusable_grounded_check_ids)
     others = frozenset(proof.needs_review_check_ids)
     problems: list[Problem] = []
-    claims: list[ContractClaim] = []
+    rows: list[ContractClaimJson] = []
     for position, claim in enumerate(answer.claims):
         grounded = _grounded(claim, reusable, others)
         if grounded is None:
@@ -144,7 +153,7 @@ def decide_contract(
         else:
             row = decide_row(grounded, claim.question_relevance, claim.claim_type, claim.claim_support)
             if not isinstance(row, str):
-                claims.append(ContractClaim(claim, row))
+                rows.append(row)
                 continue
             problems.append(_label_problem(position, claim, row))
         if len(problems) >= MAX_PROBLEMS:
@@ -153,12 +162,11 @@ def decide_contract(
         raise DocumentError(problems)
     return ContractDecision(
         schema_version=contract_version,
-        question=answer.question,
+        answer=answer,
         verification_report_ref=answer.verification_report_ref or report.name,
         proof=proof,
-        app_status=_app_status(claims),
-        claims=tuple(claims),
-        notes=answer.notes,
+        app_status=_app_status(rows),
+        rows=tuple(rows),
     )
 
 
@@ -300,8 +308,8 @@ def _label_problem(position: int, claim: Claim, code: str) -> Problem:
     return _problem(f"/{position}/{member}", code, message)
 
 
-def _app_status(claims: Sequence[ContractClaim]) -> str:
-    reasons = {claim.row["release_reason"] for claim in claims}
+def _app_status(rows: Sequence[ContractClaimJson]) -> str:
+    reasons = {row["release_reason"] for row in rows}
     if "certified" in reasons:
         return "certified" if reasons == {"certified"} else "partial_certified"
     for reason, status in _STATUS_BY_REASON:

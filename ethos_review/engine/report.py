@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Final, TypeAlias, cast
+from typing import Final, TypeAlias, TypedDict, cast
 
 from ethos_review.engine.contracts import check_against_schema
 from ethos_review.engine.documents import Document, Json, check_entries, read_document
@@ -35,6 +35,15 @@ class Evidence:
     page: str | None = None
     bbox: tuple[int, int, int, int] | None = None  # hundredths of a point
     crop_ref: str | None = None
+
+
+class _CheckJson(TypedDict):
+    """What the proof summary looks at in each check, once the schema has accepted it."""
+
+    id: str
+    status: str
+    semantic_unverified: bool
+    warnings: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,9 +345,8 @@ def summarise_proof(report: Report) -> ProofSummary:
     others: list[str] = []
     statuses: set[str] = set()
     unverified = limited = False
-    for check in report.checks:
-        entry = check.value
-        check_id, status = cast("tuple[str, str]", (entry["id"], entry["status"]))
+    for entry in cast("list[_CheckJson]", report.value["checks"]):
+        check_id, status = entry["id"], entry["status"]
         statuses.add(status)
         if entry["semantic_unverified"]:
             unverified = True
@@ -347,7 +355,7 @@ def summarise_proof(report: Report) -> ProofSummary:
             reusable.append(check_id)
         else:
             others.append(check_id)
-        if entry["warnings"] and "capability_limited" in check.warnings:
+        if "capability_limited" in entry["warnings"]:
             limited = True
     limitations = (
         (
