@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Final, TypeVar, cast
 
 import rfc8785
@@ -51,11 +51,15 @@ class Submission:
 class ClaimAssessment:
     claim: Claim
     contract: ContractClaim
-    checks: tuple[Check, ...]  # the checks it cites, in the order cited
     judged: tuple[JudgedValue, ...]
     caps: tuple[str, ...]
     action: str  # the lowest of the contract's action and all caps
-    fingerprint_stale: bool  # the report's: then no check is reusable, whatever its status
+    report: Report
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """The checks it cites, in the order cited."""
+        return tuple(map(self.report.check, self.claim.check_ids))
 
     @property
     def verdict(self) -> str | None:
@@ -63,17 +67,13 @@ class ClaimAssessment:
         return min((judged.verdict for judged in self.judged), key=VERDICTS.index, default=None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Assessment:
     submission: Submission
     policy: Policy
     proof: ProofSummary
     contract_decision: ContractDecision
     claims: tuple[ClaimAssessment, ...]  # in the order of the claims document
-    _by_id: dict[str, ClaimAssessment] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_by_id", {assessed.claim.id: assessed for assessed in self.claims})
 
     def claim(self, claim_id: str) -> ClaimAssessment:
         """KeyError when there is none. Constant time."""
@@ -81,6 +81,10 @@ class Assessment:
 
     def has_claim(self, claim_id: str) -> bool:
         return claim_id in self._by_id
+
+    @cached_property
+    def _by_id(self) -> dict[str, ClaimAssessment]:
+        return {assessed.claim.id: assessed for assessed in self.claims}
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +211,6 @@ def decide(submission: Submission, policy: Policy = DEFAULT_POLICY) -> Assessmen
         contract_decision = decide_contract(report, proof, answer, policy.contract_version)
     except DocumentError as error:
         raise _placed_in_documents(error, submission) from None
-    checks = {check.id: check for check in report.checks}
     facts = _Facts(submission.readings)
     assessed = []
     for claim, contract in zip(answer.claims, contract_decision.claims, strict=True):
@@ -217,11 +220,10 @@ def decide(submission: Submission, policy: Policy = DEFAULT_POLICY) -> Assessmen
             ClaimAssessment(
                 claim,
                 contract,
-                tuple([checks[check_id] for check_id in claim.check_ids]),
                 judged,
                 caps,
                 lowest_action(contract.release_action, caps) if caps else contract.release_action,
-                report.fingerprint_stale,
+                report,
             )
         )
     return Assessment(submission, policy, proof, contract_decision, tuple(assessed))
@@ -283,7 +285,7 @@ def shown_digest(claim: ClaimAssessment, policy: Policy) -> str:
         "claim": _claim_text(claim.claim),
         "contract": claim.contract.to_json(),
         "checks": [json_text(check.value) for check in claim.checks],
-        "fingerprint_stale": claim.fingerprint_stale,
+        "fingerprint_stale": claim.report.fingerprint_stale,
         "verdicts": [
             {
                 "entity": judged.delivered.entity,

@@ -121,12 +121,12 @@ def why(claim: ClaimAssessment) -> str:
         )
     if claim.contract.release_reason == "claim_support_not_evaluated":
         return "Grounded, but nobody evaluated whether the evidence supports it. A person decides."
-    return f"Grounded and relevant, but it {_synthesis(len(claim.checks))}. A person decides."
+    return f"Grounded and relevant, but it {_synthesis(len(claim.claim.check_ids))}. A person decides."
 
 
 def _why_blocked(claim: ClaimAssessment) -> str:
     reason = claim.contract.release_reason
-    if reason == "grounded_but_irrelevant" and not claim.checks:
+    if reason == "grounded_but_irrelevant" and not claim.claim.check_ids:
         return "The application states that it is grounded, and that it does not answer the question."
     if reason == "grounded_but_irrelevant":
         return "It stands in the source, but it does not answer the question."
@@ -134,7 +134,7 @@ def _why_blocked(claim: ClaimAssessment) -> str:
         return "Its citations are grounded, but they do not support what it says."
     if reason == "contradicted_claim":
         return "Its citations are grounded, but they contradict what it says."
-    if not claim.checks:
+    if not claim.claim.check_ids:
         return "It cites no check, and the application states that it is not grounded."
     return _grounding(claim).sentence
 
@@ -149,7 +149,7 @@ def _grounding(claim: ClaimAssessment) -> Rule:
     grounded = claim.contract.citation_grounded
     facts: dict[str, Json] = {
         "citation_grounded": grounded,
-        "fingerprint_stale": claim.fingerprint_stale,
+        "fingerprint_stale": claim.report.fingerprint_stale,
         "checks": [
             {
                 "id": check.id,
@@ -160,7 +160,7 @@ def _grounding(claim: ClaimAssessment) -> Rule:
             for check in claim.checks
         ],
     }
-    if not claim.checks:
+    if not claim.claim.check_ids:
         said = "is grounded" if grounded else "is not grounded"
         return Rule(
             "grounding_stated", f"The claim cites no check; the application states that it {said}.", facts
@@ -168,10 +168,10 @@ def _grounding(claim: ClaimAssessment) -> Rule:
     if grounded:
         return Rule(
             "checks_reusable",
-            f"{_cited_checks_are(len(claim.checks))} reusable, so the claim is grounded.",
+            f"{_cited_checks_are(len(claim.claim.check_ids))} reusable, so the claim is grounded.",
             facts,
         )
-    if claim.fingerprint_stale:
+    if claim.report.fingerprint_stale:
         return Rule(
             "fingerprint_stale",
             "The report is about another version of the source, so none of its checks is reusable.",

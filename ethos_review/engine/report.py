@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from typing import Final, TypeAlias, TypedDict, cast
 
@@ -137,7 +138,7 @@ def _box(value: Json) -> tuple[int, int, int, int] | None:
     return int(x0), int(y0), int(x1), int(y1)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Report:
     name: str  # file name, the default of `verification_report_ref`
     wrapper: str  # bare | statement | dsse
@@ -149,7 +150,18 @@ class Report:
     capability_limits: tuple[str, ...]
     unsupported_claim_kinds: tuple[str, ...]
     warnings: tuple[str, ...]
-    checks: tuple[Check, ...]
+
+    @cached_property
+    def checks(self) -> tuple[Check, ...]:
+        return tuple(map(Check, cast("list[_Object]", self.value["checks"])))
+
+    def check(self, check_id: str) -> Check:
+        """KeyError when there is none. Constant time."""
+        return self._checks_by_id[check_id]
+
+    @cached_property
+    def _checks_by_id(self) -> dict[str, Check]:
+        return {check.id: check for check in self.checks}
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +292,6 @@ def _read_bare(document: Document, wrapper: str, signed_by: str | None) -> Repor
         capability_limits=tuple(cast("list[str]", value["capability_limits"])),
         unsupported_claim_kinds=tuple(cast("list[str]", value["unsupported_claim_kinds"])),
         warnings=tuple(cast("list[str]", value["warnings"])),
-        checks=tuple(map(Check, entries)),
     )
     problems = list(islice(_inconsistencies(document.role, report, entries), MAX_PROBLEMS))
     if problems:

@@ -130,14 +130,13 @@ def report(*checks: Check, **members: Any) -> Report:
         name="verification-report.json",
         wrapper="bare",
         signed_by=None,
-        value={},
+        value={"checks": [check.value for check in checks]},
         schema_version="1.1.0",
         fingerprint_stale=stale,
         all_evidence_grounded=certified,
         capability_limits=members.pop("capability_limits", ()),
         unsupported_claim_kinds=unsupported,
         warnings=members.pop("warnings", ()),
-        checks=checks,
     )
 
 
