@@ -46,13 +46,35 @@ _ACTION: Final = {
     "block": "Blocked: it is not shown.",
 }
 _STATUS: Final = {
-    "grounded": "grounded",
-    "not_found": "not found",
-    "mismatch": "a mismatch",
-    "stale": "stale",
-    "unsupported_claim_kind": "of a kind that was not checked",
-    "capability_blocked": "blocked by a missing capability",
-    "error": "in error",
+    "grounded": "is grounded",
+    "not_found": "found nothing",
+    "mismatch": "does not match",
+    "stale": "is stale",
+    "unsupported_claim_kind": "is of a kind that was not checked",
+    "capability_blocked": "was blocked by a missing capability",
+    "error": "ended in an error",
+}
+# Why a check is not grounded, in few words: for sentences here and for badges.
+REASONS: Final = {
+    "missing_locator": "it names no place",
+    "missing_required_text": "it quotes no text",
+    "unsupported_claim_kind": "of a kind that is not checked",
+    "stale_fingerprint": "the source has changed",
+    "missing_source_fingerprint": "the source has no fingerprint",
+    "missing_citation_fingerprint": "the citation has no fingerprint",
+    "missing_span_capability": "the parser gives no spans",
+    "missing_table_capability": "the parser gives no tables",
+    "unknown_coordinate_origin": "coordinates that cannot be read",
+    "element_not_found": "no such element",
+    "span_not_found": "no such span",
+    "page_not_found": "no such page",
+    "bbox_not_found": "nothing in the box",
+    "locator_conflict": "its places contradict each other",
+    "missing_page_for_bbox": "a box without a page",
+    "missing_table_cell_locator": "it names no cell",
+    "table_not_found": "no such table",
+    "table_cell_not_found": "no such cell",
+    "text_mismatch": "the text differs",
 }
 
 
@@ -103,8 +125,12 @@ def grounding_wording(proof_status: str) -> str:
     return "Ethos verified citation grounding."
 
 
-def why(claim: ClaimAssessment) -> str:
-    """Why the claim is where it is, in a sentence or two: the gravest reason first."""
+def why(claim: ClaimAssessment, *, decided: bool = False) -> str:
+    """Why the claim is where it is, in a sentence or two: the gravest reason first.
+
+    With `decided` a person has decided it already, so nobody is said to be about to.
+    """
+    who_decides = "" if decided else " A person decides."
     if claim.action == "show_final":
         return "Its citations are grounded, and it is a relevant fact stated by the source."
     for judged in claim.judged:
@@ -114,14 +140,12 @@ def why(claim: ClaimAssessment) -> str:
         return _why_blocked(claim)
     for judged in claim.judged:
         if judged.withholds:
-            return f"{_VERDICT[judged.verdict]} A person decides."
+            return f"{_VERDICT[judged.verdict]}{who_decides}"
     if "no_check_behind_grounding" in claim.caps:
-        return (
-            "The application states that it is grounded, but no check stands behind that. A person decides."
-        )
+        return f"The application states that it is grounded, but no check stands behind that.{who_decides}"
     if claim.contract.release_reason == "claim_support_not_evaluated":
-        return "Grounded, but nobody evaluated whether the evidence supports it. A person decides."
-    return f"Grounded and relevant, but it {_synthesis(len(claim.claim.check_ids))}. A person decides."
+        return f"Grounded, but nobody evaluated whether the evidence supports it.{who_decides}"
+    return f"Grounded and relevant, but it {_synthesis(len(claim.claim.check_ids))}.{who_decides}"
 
 
 def _why_blocked(claim: ClaimAssessment) -> str:
@@ -140,9 +164,7 @@ def _why_blocked(claim: ClaimAssessment) -> str:
 
 
 def _synthesis(checks: int) -> str:
-    if checks == 2:
-        return "combines two passages"
-    return f"combines {checks} passages" if checks > 2 else "goes beyond what the passage says"
+    return f"combines {checks} passages" if checks > 1 else "goes beyond what the passage says"
 
 
 def _grounding(claim: ClaimAssessment) -> Rule:
@@ -192,8 +214,8 @@ def _cited_checks_are(number: int) -> str:
 def _failing(check: Check) -> str:
     if check.status == "grounded":
         return f"check {check.id} is grounded, but its meaning was not verified"
-    reason = f" ({check.reason.replace('_', ' ')})" if check.reason else ""
-    return f"check {check.id} is {_STATUS[check.status]}{reason}"
+    reason = f" ({REASONS[check.reason]})" if check.reason and check.reason != check.status else ""
+    return f"check {check.id} {_STATUS[check.status]}{reason}"
 
 
 def _labels(claim: ClaimAssessment) -> list[Rule]:

@@ -68,7 +68,7 @@ class ReviewPage:
     preview: EngineRelease  # what would be released if sealed now
     preview_claims: tuple[
         tuple[Card, bool], ...
-    ]  # released cards in release order, True when reviewed synthesis
+    ]  # released cards in release order, True when released after review
     opened: OpenCard | None
     can_seal: bool
     seal_refusal: str  # why not, "" when can_seal
@@ -166,7 +166,7 @@ def _card_maker(user: User, review: Review) -> Callable[[Claim, ClaimAssessment]
         return Card(
             row=row,
             assessment=assessed,
-            why=why(assessed),
+            why=why(assessed, decided=outcome is not None),
             group=GROUP_OF_ACTION[assessed.action],
             decision=row.decision,
             latest_sequence=row.turns,

@@ -21,4 +21,4 @@ def is_barred(user: User, review: Review, policy: Policy) -> bool:
 
 
 def still_undecided(count: int) -> str:
-    return f"{count} claims are still undecided." if count > 1 else "One claim is still undecided."
+    return f"{count} claim{' is' if count == 1 else 's are'} still undecided."

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 
 from ethos_review.engine.assessment import decide
+from ethos_review.engine.contracts import SCHEMAS
 from ethos_review.engine.errors import DocumentError
-from ethos_review.engine.explain import explain, why
+from ethos_review.engine.explain import REASONS, explain, why
 from tests.engine.strategies import (
     UNKNOWN,
     answer,
@@ -101,7 +102,7 @@ def test_labels_of_contract_1_1_0_are_explained():
         (
             claim("a", "v0001", "v0002", claim_type="synthesis"),
             (),
-            "Grounded and relevant, but it combines two passages. A person decides.",
+            "Grounded and relevant, but it combines 2 passages. A person decides.",
         ),
         (
             claim("a", "v0001", claim_type="synthesis"),
@@ -145,12 +146,12 @@ def test_labels_of_contract_1_1_0_are_explained():
             (),
             "It stands in the source, but it does not answer the question.",
         ),
-        (claim("a", "v0003"), (), "Not grounded: check v0003 is not found (element not found)."),
+        (claim("a", "v0003"), (), "Not grounded: check v0003 found nothing (no such element)."),
         (
             claim("a", "v0004", "v0005", "v0001"),
             (),
             "Not grounded: check v0004 is grounded, but its meaning was not verified; "
-            "check v0005 is a mismatch.",
+            "check v0005 does not match.",
         ),
         (
             claim("a", citation_grounded=False),
@@ -171,6 +172,21 @@ def test_labels_of_contract_1_1_0_are_explained():
 )
 def test_one_sentence_says_why_the_claim_is_where_it_is(a_claim, readings, sentence):
     assert why(assessed(a_claim, *map(reading, readings))) == sentence
+
+
+def test_a_decided_claim_is_not_said_to_wait_for_a_person():
+    waiting = assessed(claim("a", "v0001", "v0002", claim_type="synthesis"))
+    assert why(waiting, decided=True) == "Grounded and relevant, but it combines 2 passages."
+    unsettled = assessed(claim("a", "v0001", delivers=(delivered(412),)), reading(UNKNOWN))
+    assert (
+        why(unsettled, decided=True) == "A tool read that the value is not known, but the claim states one."
+    )
+
+
+def test_every_reason_of_a_check_has_its_words():
+    schema = json.loads((SCHEMAS / "verification-report.schema.json").read_text(encoding="utf-8"))
+    for version in ("check_1_0_0", "check_1_1_0"):
+        assert set(REASONS) == set(schema["$defs"][version]["properties"]["reason"]["enum"])
 
 
 def test_a_stale_report_is_named_as_the_reason():

@@ -273,7 +273,7 @@ class TestSealing:
         review = open_review(submitter)
         assert self.refusal(reviewer, review) == "2 claims are still undecided."
         decide(reviewer, review, 1)
-        assert self.refusal(reviewer, review) == "One claim is still undecided."
+        assert self.refusal(reviewer, review) == "1 claim is still undecided."
 
     def test_the_page_says_that_it_is_sealed(self, submitter: User, reviewer: User) -> None:
         assert self.refusal(reviewer, sealed_review(submitter, reviewer)) == "This review is sealed."

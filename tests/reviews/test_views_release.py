@@ -57,7 +57,7 @@ def test_the_last_look_shows_what_will_be_signed(reviewer: Client, world: World)
     assertTemplateUsed(response, "reviews/seal.html")
     assertContains(response, "Compared with the tender.")
     assertContains(response, "It concludes too much.")
-    assertContains(response, "Passages marked as reviewed synthesis were released by a reviewer.")
+    assertContains(response, "Marked passages were released by a reviewer.")
     for document in Document.objects.filter(review__review_id=world.reviews[LIFT]):
         assertContains(response, document.sha256)
 

@@ -212,7 +212,7 @@ def test_an_approval_by_htmx_updates_card_counts_status_preview_and_progress(
     assert text_of(response, "group-needs_review") == "Needs review 1 of 2 left"
     assert "The warranty of 36 months" in text_of(response, "answer-preview")
     assert "Reviewed synthesis" in text_of(response, "answer-preview")
-    assert "1 claim still needs a decision." in text_of(response, "progress")
+    assert "1 claim is still undecided." in text_of(response, "progress")
     assert has(response, "review-status")
 
 

@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from ethos_review.engine.assessment import ClaimAssessment
 from ethos_review.engine.documents import Json
-from ethos_review.engine.explain import Rule, grounding_wording, why
+from ethos_review.engine.explain import REASONS, Rule, grounding_wording, why
 from ethos_review.engine.report import Check, Citation, Report
 from ethos_review.engine.values import SAME, VALUE
 from ethos_review.engine.values import json_text as engine_json_text
@@ -25,6 +25,7 @@ from ethos_review.reviews.models import Review, ReviewLease
 from ethos_review.reviews.queries import Card, ReviewPage
 from ethos_review.web.differences import Piece, mark_differences
 from ethos_review.web.hidden_characters import has_hidden
+from ethos_review.web.templatetags.texts import bare
 
 register = template.Library()
 T = TypeVar("T")
@@ -79,6 +80,7 @@ WORDS = {
         "disputed": "Readings disagree",
     },
     "action": {"show_final": "Final", "needs_review": "Needs review", "block": "Blocked"},
+    "action_before": {"show_final": "Was final", "needs_review": "Needed review"},  # of a decided claim
     "outcome": {"approve": "Approved", "block": "Blocked", "undo": "Undone"},
     "group": {"needs_review": "Needs review", "final": "Final", "blocked": "Blocked"},
     "cause": {
@@ -126,10 +128,11 @@ WORDS = {
         "page_scoped": "within the page",
         "capability_limited": "limited by capabilities",
     },
+    "reason": REASONS,
     "wrapper": {"statement": "in-toto Statement", "dsse": "DSSE envelope"},
     "disclosure": {
-        "partial_answer": "This answer is partial: other claims were withheld or are still under review.",
-        "reviewed_synthesis": "Passages marked as reviewed synthesis were released by a reviewer.",
+        "partial_answer": "This answer is partial: other claims were withheld.",
+        "reviewed_synthesis": "Marked passages were released by a reviewer.",
         "withheld_by_readings": "What tools read during the run kept at least one claim from being shown at once.",
         "withheld_by_reviewer": "Claims were withheld by a reviewer.",
         "no_support_in_sources": "The sources do not support an answer.",
@@ -160,6 +163,8 @@ TONES = {
 MOST_READINGS = 200  # of one fact
 MOST_VALUES = 50  # delivered by one claim
 MOST_RULES = 100
+MOST_NAMES = 2  # of values with one verdict, in its badge
+STILL_PARTIAL = "This answer is partial: other claims were withheld or are still under review."
 ICONS = {"ok": "check", "warn": "clock", "bad": "cross"}
 
 
@@ -194,7 +199,7 @@ def badges(claim: ClaimAssessment) -> SafeString:
         found.append(_named("claim_type", contract.claim_type))
     if contract.claim_support:
         found.append(_named("claim_support", contract.claim_support))
-    found += [_named("verdict", verdict) for verdict in dict.fromkeys(j.verdict for j in claim.judged)]
+    found += _verdicts(claim.judged)
     if any(has_hidden(text) for text in _texts(claim)):
         found.append(badge("Hidden characters", "warn", "eye"))
     return mark_safe("".join(found))  # noqa: S308 - each part is escaped
@@ -216,6 +221,28 @@ def _grounding(claim: ClaimAssessment) -> SafeString:
     return badge(" · ".join(["Not grounded", *reasons[:1]]), "bad")
 
 
+def _verdicts(judged: Sequence[JudgedValue]) -> list[SafeString]:
+    """One badge per verdict; where a claim delivers several values, it says for which of them."""
+    one_entity = len({value.delivered.entity for value in judged}) == 1
+    named: dict[str, list[str]] = {}
+    for value in judged:
+        delivered = value.delivered
+        name = delivered.field if one_entity else f"{delivered.entity} · {delivered.field}"
+        named.setdefault(value.verdict, []).append(name)
+    if len(judged) == 1:
+        return [_named("verdict", verdict) for verdict in named]
+    return [
+        badge(f"{words(verdict, 'verdict')}: {_listed(names)}", tone(verdict, "verdict"))
+        for verdict, names in named.items()
+    ]
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) > MOST_NAMES:
+        return f"{len(names)} values"
+    return ", ".join(bare(name, 40) for name in names)
+
+
 def _texts(claim: ClaimAssessment) -> list[str]:
     texts = [claim.claim.text]
     for check in claim.checks:
@@ -232,6 +259,18 @@ register.filter("grounding_wording", grounding_wording)
 def reason(claim: ClaimAssessment) -> str:
     """One sentence: why the claim is where it is."""
     return why(claim)
+
+
+@register.filter
+def reviewed_as(claim_type: str) -> str:
+    """What a claim is called that a reviewer released: the release lists all of them as reviewed synthesis."""
+    return "Reviewed synthesis" if claim_type == "synthesis" else "Released after review"
+
+
+@register.filter
+def disclosure(code: str, undecided: int) -> str:
+    """What a reader is told; where no claim is undecided, nothing is said to be under review."""
+    return STILL_PARTIAL if code == "partial_answer" and undecided else words(code, "disclosure")
 
 
 @register.simple_tag
@@ -354,13 +393,13 @@ def comparison(compared: ComparedReading) -> str:
 
 @register.filter
 def place(citation: Citation) -> str:
-    """Where a citation points, in words."""
+    """Where a citation points, in words; rows and columns count from 1, in the report from 0."""
     parts = (
         f"page {citation.page}" if citation.page else "",
         f"element {citation.element_id}" if citation.element_id else "",
         f"span {citation.span_id}" if citation.span_id else "",
         f"table {citation.table_id}" if citation.table_id else "",
-        f"row {citation.cell[0]}, column {citation.cell[1]}" if citation.cell else "",
+        f"row {citation.cell[0] + 1}, column {citation.cell[1] + 1}" if citation.cell else "",
     )
     return ", ".join(part for part in parts if part)
 
