@@ -20,7 +20,7 @@ from ethos_review.reviews.rights import is_barred
 
 LASTS: Final = timedelta(minutes=10)  # after the holder's last act
 WARNS: Final = timedelta(minutes=2)  # before the end
-RENEWED_AFTER: Final = timedelta(minutes=1)  # looking at the page again writes no more often
+RENEWED_AFTER: Final = timedelta(minutes=1)  # looking at the page again, or deciding, writes no more often
 CANDIDATES: Final = 20  # reviews that are tried in turn before they are looked up again
 
 
@@ -89,6 +89,13 @@ def renew_lease(*, actor: User, review_id: UUID) -> bool:
     lasts_until = timezone.now() + LASTS
     mine = ReviewLease.objects.filter(review__review_id=review_id, holder=actor)
     return bool(mine.update(expires_at=lasts_until))
+
+
+def keep_lease(actor: User, review: Review) -> None:
+    """`actor` did something on the review, so a lease of theirs goes on. `review.lease` should be joined."""
+    lease: ReviewLease | None = getattr(review, "lease", None)
+    if lease and lease.holder_id == actor.pk and lease.expires_at - timezone.now() < LASTS - RENEWED_AFTER:
+        renew_lease(actor=actor, review_id=review.review_id)
 
 
 def release_lease(*, actor: User, review_id: UUID) -> bool:

@@ -49,7 +49,7 @@ from ethos_review.reviews.bindings import (
     document_details,
     release_details,
 )
-from ethos_review.reviews.leases import renew_lease
+from ethos_review.reviews.leases import keep_lease
 from ethos_review.reviews.models import (
     Claim,
     Document,
@@ -107,7 +107,7 @@ class Submitted:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    decision: ReviewerDecision
+    decision: ReviewerDecision  # with its claim, and the review as it is now
     repeated: bool  # the same form arrived twice; nothing was written the second time
 
 
@@ -544,7 +544,7 @@ def _review_to_change(actor: User, review_id: UUID) -> Iterator[tuple[Review, Po
 
 def _lock(among: QuerySet[Review], review_id: UUID) -> tuple[Review, Policy]:
     """The review, held until the transaction ends, and the policy it is decided under."""
-    review = among.select_for_update(of=("self",)).select_related("policy").get(review_id=review_id)
+    review = among.select_for_update(of=("self",)).select_related("policy", "lease").get(review_id=review_id)
     return review, policy_of(review.policy)
 
 
@@ -567,9 +567,12 @@ def _refuse_closed(actor: User, review: Review, policy: Policy, own: str) -> Non
 
 def _claim_with_latest(review: Review, position: int) -> tuple[Claim, ReviewerDecision | None]:
     claim = Claim.objects.select_related("decision").get(review=review, position=position)
+    claim.review = review
     latest = claim.decision
     if latest is None and claim.turns:
         latest = ReviewerDecision.objects.get(claim=claim, sequence=claim.turns)
+    if latest:
+        latest.claim = claim
     return claim, latest
 
 
@@ -624,7 +627,7 @@ def _decide(
     review.status = _open_status(review.undecided_count)
     review.revision += 1
     review.save(update_fields=["undecided_count", "released_count", "withheld_count", "status", "revision"])
-    renew_lease(actor=actor, review_id=review.review_id)
+    keep_lease(actor, review)
     record_event(
         actor=actor,
         action=EVENT_OF_OUTCOME[outcome],

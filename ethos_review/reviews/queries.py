@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Min, Q, QuerySet
 
 from ethos_review.accounts.models import User
 from ethos_review.engine.assessment import Assessment, ClaimAssessment, shown_digest
@@ -126,6 +126,16 @@ def open_card(user: User, review_id: UUID, position: int) -> OpenCard:
     row = Claim.objects.select_related("decision").get(review=review, position=position)
     assessment = assessment_of(review)
     return _open(_card_maker(user, review)(row, assessment.claims[position]), assessment.policy)
+
+
+def next_waiting(review: Review, after: int) -> int | None:
+    """The position of the next undecided claim behind `after`, from the top again after the last."""
+    waiting = Claim.objects.filter(review=review, action="needs_review", decision=None).aggregate(
+        later=Min("position", filter=Q(position__gt=after)), first=Min("position")
+    )
+    later: int | None = waiting["later"]
+    first: int | None = waiting["first"]
+    return first if later is None else later
 
 
 def release_of(user: User, review_id: UUID) -> Release:

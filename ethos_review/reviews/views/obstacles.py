@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from ethos_review.reviews.models import ReviewerDecision
 from ethos_review.reviews.operations import NotAllowed, Refused, Stale, Superseded
@@ -30,10 +31,13 @@ INCOMPLETE_FORM = Obstacle(
 )
 
 
-def attempt(act: Callable[[], object]) -> Obstacle | None:
+T = TypeVar("T")
+
+
+def attempt(act: Callable[[], T]) -> T | Obstacle:
     """Do it; what stands in the way comes back as a value."""
     try:
-        act()
+        return act()
     except Superseded as lost:
         return _decided_first(lost.current)
     except Stale:
@@ -48,7 +52,6 @@ def attempt(act: Callable[[], object]) -> Obstacle | None:
         return Obstacle(refused.code, 422, str(refused)) if obstacle.concerns_rationale else obstacle
     except NotAllowed as refused:
         return Obstacle("not_allowed", 403, str(refused))
-    return None
 
 
 def _decided_first(current: ReviewerDecision | None) -> Obstacle:

@@ -12,7 +12,7 @@ from ethos_review.engine.errors import DocumentError
 from ethos_review.reviews import operations, queries
 from ethos_review.reviews.assessments import KeptBytesChanged
 from ethos_review.reviews.replays import replay_release
-from ethos_review.reviews.views.obstacles import attempt
+from ethos_review.reviews.views.obstacles import Obstacle, attempt
 from ethos_review.web.htmx import Request, tell_script, wants_fragment
 from ethos_review.web.permissions import permission_required
 
@@ -24,11 +24,12 @@ def seal_review(request: Request, review_id: UUID) -> HttpResponse:
     if request.method == "POST":
         seen = request.POST.get("based_on", "")
         based_on = int(seen) if seen.isdecimal() and len(seen) < 10 else -1
-        obstacle = attempt(
+        sealed = attempt(
             lambda: operations.seal_review(actor=request.user, review_id=review_id, based_on=based_on)
         )
-        if obstacle is None:
+        if not isinstance(sealed, Obstacle):
             return redirect("release", review_id)
+        obstacle = sealed
     page = queries.review_page(request.user, review_id)
     context = {"page": page, "review": page.review, "obstacle": obstacle}
     return render(request, "reviews/seal.html", context, status=obstacle.status if obstacle else 200)

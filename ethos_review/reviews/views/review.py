@@ -16,7 +16,7 @@ from ethos_review.reviews import leases, operations, queries
 from ethos_review.reviews.changes import Seen, at_work, changes_since, state_of
 from ethos_review.reviews.forms import DecisionForm, UndoForm
 from ethos_review.reviews.leases import Presence
-from ethos_review.reviews.models import Claim
+from ethos_review.reviews.models import Claim, ReviewerDecision
 from ethos_review.reviews.queries import Card, ReviewPage
 from ethos_review.reviews.views.obstacles import INCOMPLETE_FORM, Obstacle, attempt
 from ethos_review.reviews.views.parts import part_of
@@ -107,10 +107,14 @@ def decide_claim(request: Request, review_id: UUID, position: int) -> HttpRespon
     if not form.is_valid():
         return _stopped(request, review_id, position, INCOMPLETE_FORM)
     asked = {"actor": request.user, "review_id": review_id, "position": position, **form.cleaned_data}
-    obstacle = attempt(lambda: operations.decide_claim(**asked))
-    if obstacle:
-        return _stopped(request, review_id, position, obstacle)
-    return _done(request, queries.review_page(request.user, review_id, after=position), position)
+    decided = attempt(lambda: operations.decide_claim(**asked))
+    if isinstance(decided, Obstacle):
+        return _stopped(request, review_id, position, decided)
+    if not wants_fragment(request):
+        place = queries.next_waiting(decided.decision.claim.review, position)
+        return _go_on(request, decided.decision, position if place is None else place)
+    page = queries.review_page(request.user, review_id, after=position)
+    return _done(request, page, decided.decision)
 
 
 @permission_required("reviews.decide_claim")
@@ -120,24 +124,30 @@ def undo_decision(request: Request, review_id: UUID, position: int) -> HttpRespo
     if not form.is_valid():
         return _stopped(request, review_id, position, INCOMPLETE_FORM)
     asked = {"actor": request.user, "review_id": review_id, "position": position, **form.cleaned_data}
-    obstacle = attempt(lambda: operations.undo_decision(**asked))
-    if obstacle:
-        return _stopped(request, review_id, position, obstacle)
-    return _done(request, queries.review_page(request.user, review_id, opened=position), position)
-
-
-def _done(request: Request, page: ReviewPage, position: int) -> HttpResponse:
-    """The claim as it is now; the work goes on at the one that stands open."""
-    review_id, card = page.review.review_id, _card_at(page, position)
-    place = page.opened.card.row.position if page.opened else position
-    announcement = _announce(card, page)
+    undone = attempt(lambda: operations.undo_decision(**asked))
+    if isinstance(undone, Obstacle):
+        return _stopped(request, review_id, position, undone)
     if not wants_fragment(request):
-        messages.success(request, announcement)
-        return redirect(_page_of_claim(review_id, place))
+        return _go_on(request, undone.decision, position)
+    page = queries.review_page(request.user, review_id, opened=position)
+    return _done(request, page, undone.decision)
+
+
+def _go_on(request: Request, decision: ReviewerDecision, place: int) -> HttpResponse:
+    """Without the script: the page anew, open at the claim where the work goes on."""
+    messages.success(request, _announce(decision))
+    return redirect(_page_of_claim(decision.claim.review.review_id, place))
+
+
+def _done(request: Request, page: ReviewPage, decision: ReviewerDecision) -> HttpResponse:
+    """The claim as it is now; the work goes on at the one that stands open."""
+    review_id, position = page.review.review_id, decision.claim.position
+    card = _card_at(page, position)
+    place = page.opened.card.row.position if page.opened else position
     before = Seen.parse(request.POST.get("seen", ""))
     context = _context(page, leases.presence(request.user, page.review)) | {
         "card": card,
-        "announcement": announcement,
+        "announcement": _announce(decision),
     }
     if before and before.revision + 1 == page.review.revision:
         # Nobody else changed anything: the page is as far as this answer, so that it asks for nothing twice.
@@ -179,17 +189,15 @@ def _card_at(page: ReviewPage, position: int) -> Card:
     return next(card for _, _, cards in page.groups for card in cards if card.row.position == position)
 
 
-def _announce(card: Card, page: ReviewPage) -> str:
-    left = page.review.undecided_count
-    done = {"approve": "Approved", "block": "Blocked"}.get(
-        card.decision.outcome if card.decision else "", "Undone"
-    )
+def _announce(decision: ReviewerDecision) -> str:
+    text, left = decision.claim.text, decision.claim.review.undecided_count
+    done = {"approve": "Approved", "block": "Blocked", "undo": "Undone"}[decision.outcome]
     rest = (
         "Nothing is undecided any more."
         if not left
         else f"{left} claim{'s' if left > 1 else ''} still undecided."
     )
-    return f"{done}: {card.row.text[:80]}{'…' if len(card.row.text) > 80 else ''} {rest}"
+    return f"{done}: {text[:80]}{'…' if len(text) > 80 else ''} {rest}"
 
 
 def _page_of_claim(review_id: UUID, position: int) -> str:
