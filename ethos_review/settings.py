@@ -127,6 +127,10 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "timeout": 20,  # seconds
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;",
     }
+else:
+    # The server keeps its plan of each statement that a connection uses often; what the URL says comes first.
+    given = DATABASES["default"].get("OPTIONS", {})
+    DATABASES["default"]["OPTIONS"] = {"server_side_binding": True, "prepare_threshold": 3, **given}
 # Connections are kept, and tried before use: a database that was gone for a while needs no restart here.
 DATABASES["default"]["CONN_MAX_AGE"] = 60  # seconds
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
