@@ -71,7 +71,7 @@ class Insights:
     period: int  # days up to now, today included
     ages: tuple[AgeBand, ...]  # of what is open now, whenever it was submitted
     days: tuple[Day, ...]  # each day of the period
-    approved: int  # decisions in the period; undone ones were taken, too
+    approved: int  # claims, each by the decision that stands, when that was taken in the period
     blocked: int
     sealed: int  # reviews, in the period
     median_to_seal: timedelta | None  # from upload to seal
@@ -122,15 +122,16 @@ def _ages(user: User, now: datetime) -> tuple[AgeBand, ...]:
 
 
 def _days(since: datetime, period: int) -> tuple[Day, ...]:
+    """A claim counts once, on the day of the decision that stands: what was undone decides nothing."""
     outcomes = ReviewerDecision.Outcome
     counted = (
-        ReviewerDecision.objects.filter(decided_at__gte=since, outcome__in=[outcomes.APPROVE, outcomes.BLOCK])
+        ReviewerDecision.objects.filter(decided_at__gte=since, current_of__isnull=False)
         .annotate(day=TruncDate("decided_at"))
         .values_list("day", "outcome")
-        .annotate(decisions=Count("pk"))
+        .annotate(claims=Count("pk"))
         .order_by()
     )
-    found = {(day, outcome): decisions for day, outcome, decisions in counted}
+    found = {(day, outcome): claims for day, outcome, claims in counted}
     dates = [since.date() + timedelta(days=number) for number in range(period)]
     return tuple(
         Day(day, found.get((day, outcomes.APPROVE), 0), found.get((day, outcomes.BLOCK), 0)) for day in dates

@@ -72,7 +72,7 @@ class QueuePage:
     reviews: tuple[Review, ...]  # submitter and lease joined
     next_cursor: str  # "" on the last page
     is_first: bool
-    decided_today: int  # decisions by this person since midnight UTC
+    decided_today: int  # claims whose decision that stands this person took since midnight UTC
     open_claims: int  # undecided claims this person may decide, under the filters
     submitted_by_me: int  # reviews with undecided claims that wait for someone else for that reason
     hidden: int  # reviews that this tab would list without the filters; counted when it lists none
@@ -193,7 +193,7 @@ class _Facts:
 def _facts(user: User, matching: QuerySet[Review], everything: QuerySet[Review]) -> _Facts:
     """What is one number each, in one query."""
     midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    decided = user.decisions.filter(decided_at__gte=midnight).exclude(outcome="undo").values("pk")
+    decided = user.decisions.filter(decided_at__gte=midnight, current_of__isnull=False).values("pk")
     sealed, sealed_of_all = (
         reviews.filter(status=Review.Status.SEALED).order_by().values("pk")[: MOST_COUNTED + 1]
         for reviews in (matching, everything)

@@ -56,7 +56,7 @@ def test_what_is_open_stands_in_its_age_band(submitter: User, reviewer: User) ->
     )
 
 
-def test_decisions_are_counted_by_day_and_outcome(
+def test_claims_are_counted_by_the_day_and_outcome_of_the_decision_that_stands(
     submitter: User, reviewer: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     review = open_review(submitter)
@@ -64,13 +64,20 @@ def test_decisions_are_counted_by_day_and_outcome(
     tomorrow = timezone.now() + timedelta(days=1)
     monkeypatch.setattr(timezone, "now", lambda: tomorrow)
     decide(reviewer, review, 2, "block")
-    operations.undo_decision(actor=reviewer, review_id=review.review_id, position=2, based_on=1)
 
     found = insights(reviewer, period=7)
 
     assert [(day.approved, day.blocked) for day in found.days] == [(0, 0)] * 5 + [(1, 0), (0, 1)]
     assert found.days[-1].day == tomorrow.date()
     assert (found.approved, found.blocked) == (1, 1)
+
+    operations.undo_decision(actor=reviewer, review_id=review.review_id, position=2, based_on=1)
+    assert (insights(reviewer).approved, insights(reviewer).blocked) == (1, 0)
+    decide(reviewer, review, 2)
+    operations.undo_decision(actor=reviewer, review_id=review.review_id, position=1, based_on=1)
+    decide(reviewer, review, 1)
+    found = insights(reviewer, period=7)
+    assert [(day.approved, day.blocked) for day in found.days] == [(0, 0)] * 6 + [(2, 0)]
 
 
 @pytest.mark.parametrize(

@@ -113,12 +113,17 @@ class TestQueue:
     def test_an_unknown_tab_shows_the_first(self, reviewer: User) -> None:
         assert [tab.key for tab in queue_page(reviewer, tab="nonsense").tabs if tab.current] == ["needs_me"]
 
-    def test_decided_today_counts_this_persons_decisions(self, submitter: User, reviewer: User) -> None:
+    def test_decided_today_counts_the_claims_that_this_person_decided(
+        self, submitter: User, reviewer: User
+    ) -> None:
         review = open_review(submitter)
         decide(reviewer, review, 1)
         decide(reviewer, review, 2, "block")
-        operations.undo_decision(actor=reviewer, review_id=review.review_id, position=2, based_on=1)
+        assert queue_page(reviewer).decided_today == 2
 
+        operations.undo_decision(actor=reviewer, review_id=review.review_id, position=2, based_on=1)
+        assert queue_page(reviewer).decided_today == 1
+        decide(reviewer, review, 2)
         assert queue_page(reviewer).decided_today == 2
         assert queue_page(make_reviewer("colleague")).decided_today == 0
 

@@ -56,7 +56,7 @@ class Column(TypedDict):
 
 class Columns(TypedDict):
     width: int
-    most: int  # decisions on one day
+    most: int  # claims decided on one day
     columns: list[Column]
 
 
