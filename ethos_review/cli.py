@@ -349,11 +349,11 @@ def _print_verification(verification: Verification) -> None:
     if verification.release is None:
         _print_refusal(verification.code, verification.message)
         return
-    _print_release(verification.release, verification)
     for name in verification.foreign_documents:
-        print(f"Differs: {_printable(name)} is none of the documents that this release was made from.")
+        print(f"Not valid: {_printable(name)} is none of the documents that this release was made from.")
     for text in verification.unmet_conditions:
-        print(f"Not met: {_printable(text)}")
+        print(f"Requirement not met: {_printable(text)}")
+    _print_release(verification.release, verification)
 
 
 def _refused(error: EnvelopeError, *, as_json: bool) -> int:
@@ -371,12 +371,12 @@ def _print_refusal(code: str, message: str) -> None:
 def _print_release(opened: OpenedRelease, verification: Verification) -> None:
     predicate = cast("dict[str, Any]", opened.statement["predicate"])
     release, sealed_by = predicate["release"], predicate["sealed_by"]
-    texts = {claim["id"]: claim["text"] for claim in predicate["contract_decision"]["claims"]}
+    claims = {claim["id"]: claim for claim in predicate["contract_decision"]["claims"]}
     reviewed = set(release["reviewed_synthesis_claim_ids"])
     policy, unseen = predicate["policy"], verification.documents_not_checked
     proof_status = predicate["contract_decision"]["grounding"]["proof_status"]
     lines = [
-        f"Valid: signed by key {', '.join(opened.key_ids)}",
+        f"{'Valid: signed' if verification.valid else 'Signed'} by key {', '.join(opened.key_ids)}",
         f"Sealed {predicate['sealed_at']} by {sealed_by['name']} ({sealed_by['id']})",
         f"Review {predicate['review_id']}, policy {policy['name']} {policy['version']}",
         f"Question: {predicate['question']}",
@@ -384,7 +384,8 @@ def _print_release(opened: OpenedRelease, verification: Verification) -> None:
         f"Answer relevance: {release['relevance']}. Answer status: {release['answer_status']}.",
         f"Released claims: {len(release['released_claim_ids'])}",
         *(
-            f"  {claim_id}{' (reviewed synthesis)' if claim_id in reviewed else ''}: {texts[claim_id]}"
+            f"  {claim_id}{_reviewed_as(claims[claim_id]) if claim_id in reviewed else ''}: "
+            f"{claims[claim_id]['text']}"
             for claim_id in release["released_claim_ids"]
         ),
         f"Withheld claims: {', '.join(release['withheld_claim_ids']) or 'none'}",
@@ -394,6 +395,11 @@ def _print_release(opened: OpenedRelease, verification: Verification) -> None:
     ]
     for line in lines:
         print(_printable(line))
+
+
+def _reviewed_as(claim: dict[str, Any]) -> str:
+    """The release lists every claim that a reviewer released as reviewed synthesis; some are facts."""
+    return " (reviewed synthesis)" if claim.get("claim_type") == "synthesis" else " (released after review)"
 
 
 def _replay(arguments: argparse.Namespace) -> int:

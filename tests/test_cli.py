@@ -388,9 +388,46 @@ def test_a_document_that_the_release_was_not_made_from_is_found(run, files):
     arguments = ("verify", files / "release.json", "--key", files / "public.pem", "--document")
     status, out, _ = run(*arguments, files / "claims.json")
     assert status == 5
-    assert "claims.json is none of the documents" in out
+    said = f"Not valid: {files / 'claims.json'} is none of the documents that this release was made from.\n"
+    assert out.startswith(f"{said}Signed by key ")
     status, out, _ = run(*arguments, files / "claims.json", "--json")
     assert (status, json.loads(out)["valid"]) == (5, False)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"hello", "Not valid: Line 1, column 1"),
+        (b"", "Not valid: The document is empty."),
+        (b'{"payload": 5, "payloadType": "x", "signatures": []}', "Not valid: /payload: "),
+    ],
+)
+def test_a_refusal_has_one_subject(run, files, content, said):
+    (files / "release.json").write_bytes(content)
+    status, out, _ = run("verify", files / "release.json", "--key", files / "public.pem")
+    assert status == 2
+    assert out.startswith(said)
+
+
+def test_a_fact_that_a_reviewer_released_is_not_called_synthesis(run, files):
+    statement = json.loads(canonical_payload(sealed()))
+    for claim in statement["predicate"]["contract_decision"]["claims"]:
+        if claim["id"] == "claim-growth-driver":
+            claim |= {
+                "claim_type": "source_fact",
+                "release_action": "show_final",
+                "release_reason": "certified",
+            }
+    (files / "release.json").write_bytes(sign_payload(canonical_payload(statement), SIGNER))
+    _, out, _ = run("verify", files / "release.json", "--key", files / "public.pem")
+    assert "  claim-growth-driver (released after review): " in out
+
+
+def test_a_release_given_to_check_is_named_and_leads_to_verify(run, files):
+    status, out, _ = run("check", files / "release.json")
+    assert status == 0
+    assert "release.json: signed release. " in out
+    assert "`ethos-review verify`" in out
 
 
 def test_any_of_several_keys_may_have_signed(run, files):
@@ -497,7 +534,8 @@ def test_conditions_are_held_against_the_release(run, files):
     assert run(*arguments, "answer_status=partial", "--require", "released=claim-revenue")[0] == 0
     status, out, _ = run(*arguments, "answer_status=complete")
     assert status == 6
-    assert out.endswith("Not met: answer_status=complete\n")
+    assert out.startswith("Requirement not met: answer_status=complete\nSigned by key ")
+    assert "Valid" not in out
     status, out, _ = run(*arguments, "disclosures!=partial_answer", "--json")
     answer = json.loads(out)
     assert (status, answer["valid"], answer["code"]) == (6, False, "condition_not_met")

@@ -214,8 +214,8 @@ def _decode(envelope: bytes) -> DsseEnvelope:
         return decode_envelope(read_document("envelope", "envelope", envelope, PAYLOAD_LIMITS).value)
     except DocumentError as error:
         problem = error.problems[0]
-        place = problem.pointer or "The envelope"
-        raise EnvelopeError("malformed_envelope", f"{place}: {problem.message}") from None
+        place = f"{problem.pointer}: " if problem.pointer else ""
+        raise EnvelopeError("malformed_envelope", f"{place}{problem.message}") from None
 
 
 def open_release(envelope: bytes, keys: Sequence[TrustedKey]) -> OpenedRelease:

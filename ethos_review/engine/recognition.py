@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ethos_review.engine.assessment import read_submission
@@ -11,10 +12,13 @@ from ethos_review.engine.claims import read_claims
 from ethos_review.engine.collector import without_collector
 from ethos_review.engine.contracts import check_against_schema
 from ethos_review.engine.documents import Document, Json, read_document
+from ethos_review.engine.dsse import decode_base64
 from ethos_review.engine.errors import DocumentError, Problem
 from ethos_review.engine.policy import DEFAULT_POLICY, Policy, load_policy
 from ethos_review.engine.readings import read_readings
 from ethos_review.engine.report import form_of_report, read_report
+from ethos_review.engine.statement import PAYLOAD_LIMITS
+from ethos_review.engine.statement import PREDICATE_TYPE as RELEASE_TYPE
 
 UNKNOWN: Final = "unknown"
 
@@ -38,11 +42,12 @@ _WRAPPERS: Final = {
     "statement": " in an in-toto Statement",
     "dsse": " in a signed envelope",
 }
+_BEGINS_JSON: Final = re.compile(rb'[\xef\xbb\xbf\xff\xfe\x00 \t\r\n]*[{\["0-9tfn-]')  # in any encoding
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """`kind` is a role of an uploaded document, `policy`, `contract_decision` or `unknown`."""
+    """`kind` is a role of an uploaded document, `policy`, `contract_decision`, `release` or `unknown`."""
 
     kind: str
     sentence: str
@@ -50,7 +55,10 @@ class Description:
 
 
 def recognise(value: Json) -> str:
-    """The kind of document that `value` is, whether or not it is a valid one. A payload is not looked into."""
+    """The kind of document that `value` is, whether or not it is a valid one.
+
+    Of a signed payload only its type is looked at, to tell a release from a report; nothing else is believed.
+    """
     if isinstance(value, list):
         return "readings"
     if not isinstance(value, dict):
@@ -59,8 +67,19 @@ def recognise(value: Json) -> str:
     if isinstance(artifact_type, str) and artifact_type in _BY_ARTIFACT_TYPE:
         return _BY_ARTIFACT_TYPE[artifact_type]
     if form_of_report(value) != "bare":
-        return "verification_report"
+        return "release" if _holds_release(value.get("payload")) else "verification_report"
     return next((kind for member, kind in _BY_MEMBER if member in value), UNKNOWN)
+
+
+def _holds_release(payload: Json) -> bool:
+    try:
+        content = decode_base64(payload) if isinstance(payload, str) else b""
+        if RELEASE_TYPE.encode() not in content:
+            return False
+        statement = read_document("release", "release", content, PAYLOAD_LIMITS).value
+    except (ValueError, DocumentError):
+        return False
+    return isinstance(statement, dict) and statement.get("predicateType") == RELEASE_TYPE
 
 
 @without_collector
@@ -74,11 +93,22 @@ def describe(
 
     `verifier_keys` are PEM public keys of verifiers.
     """
-    document = read_document("document", name, content, policy.limits)
+    document = _read(name, content, policy)
     kind = recognise(document.value)
     document = Document(kind, name, content, document.sha256, document.value, document.limits)
     sentence = _SENTENCES[kind](document, policy, verifier_keys)
     return Description(kind, sentence, document.sha256)
+
+
+def _read(name: str, content: bytes, policy: Policy) -> Document:
+    try:
+        return read_document("document", name, content, policy.limits)
+    except DocumentError as refused:
+        problem = refused.problems[0]
+        in_another_encoding = problem.code == "not_utf8" and _BEGINS_JSON.match(content)
+        if problem.code in ("syntax_error", "not_utf8") and not in_another_encoding:
+            raise DocumentError([replace(problem, message=f"This is not JSON. {problem.message}")]) from None
+        raise
 
 
 def _report(document: Document, policy: Policy, verifier_keys: tuple[bytes, ...]) -> str:
@@ -119,6 +149,13 @@ def _contract_decision(document: Document, _: Policy, __: tuple[bytes, ...]) -> 
     return "contract decision"
 
 
+def _release(_: Document, __: Policy, ___: tuple[bytes, ...]) -> str:
+    return (
+        "signed release. The page Verify and the command `ethos-review verify` say whether it is valid and "
+        "what it releases"
+    )
+
+
 def _unknown(document: Document, _: Policy, __: tuple[bytes, ...]) -> str:
     message = (
         "This is none of the documents that can be used. Send a verification report, claims, readings, or a "
@@ -134,6 +171,7 @@ _SENTENCES: Final[dict[str, Callable[[Document, Policy, tuple[bytes, ...]], str]
     "bundle": _bundle,
     "policy": _policy,
     "contract_decision": _contract_decision,
+    "release": _release,
     UNKNOWN: _unknown,
 }
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given
 
 from ethos_review.engine.errors import DocumentError
@@ -13,12 +14,13 @@ from ethos_review.engine.strict_json import Limits
 from tests.engine.mutations import (
     EXAMPLES,
     SCHEMA_NAMES,
+    encoded,
     example_paths,
     example_value,
     problems_of,
     spoiled_bytes,
 )
-from tests.engine.wrapping import OLDER, envelope, pem, statement, wrapped
+from tests.engine.wrapping import KEY, OLDER, envelope, pem, statement, wrapped
 
 KINDS = {
     "bundle": "bundle",
@@ -85,6 +87,55 @@ def test_a_signed_report_is_described_when_its_key_is_configured():
     content = json.dumps(wrapped(OLDER, "dsse")).encode()
     described = describe("report.json", content, verifier_keys=(pem(),))
     assert described.sentence == "verification report 1.0.0 in a signed envelope, 2 checks"
+
+
+@pytest.mark.parametrize("key", [KEY, None], ids=["signed", "with a signature of anyone"])
+def test_a_release_is_told_from_a_report_and_leads_to_verify(key):
+    release = example_value(EXAMPLES / "release-statement" / "valid" / "complete.json")
+    content = json.dumps(envelope(encoded(release), key=key or Ed25519PrivateKey.generate())).encode()
+    described = describe("release.dsse.json", content)
+    assert described.kind == "release"
+    assert described.sentence.startswith(
+        "signed release. The page Verify and the command `ethos-review verify`"
+    )
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b"",
+        b"urn:ethos-review:answer-release:v1",
+        b'"urn:ethos-review:answer-release:v1"',
+        b'{"predicateType": 5, "x": "urn:ethos-review:answer-release:v1"}',
+        encoded(statement({"x": "urn:ethos-review:answer-release:v1"})),
+    ],
+)
+def test_an_envelope_that_only_mentions_releases_is_no_release(payload):
+    assert recognise(envelope(payload)) == "verification_report"
+
+
+@pytest.mark.parametrize("payload", [5, None, "not base64!", "=", "e30"])
+def test_an_envelope_with_a_broken_payload_is_no_release(payload):
+    assert recognise({"payload": payload, "signatures": []}) == "verification_report"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"Dear colleague,", "This is not JSON. Line 1, column 1 (byte 0): a value is expected here"),
+        (b"%PDF-1.7\n\xe2\xe3", "This is not JSON. Byte 9 (0xe2) is not valid UTF-8."),
+        (b'{"question": "Why?",}', "This is not JSON. Line 1, column 21"),
+        (b'{"question": "caf\xe9"}', "Byte 17 (0xe9) is not valid UTF-8."),
+        (b"\xef\xbb\xbf [\xff]", "Byte 5 (0xff) is not valid UTF-8."),
+        ('{"question": "Why?"}'.encode("utf-16"), "The document is UTF-16"),
+        (b"", "The document is empty."),
+        (b"{}\n{}", "Line 2, column 1"),
+    ],
+)
+def test_what_is_no_json_is_first_said_to_be_none(content, said):
+    with pytest.raises(DocumentError) as refusal:
+        describe("file.json", content)
+    assert refusal.value.problems[0].message.startswith(said)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,11 +12,14 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
+from pytest_django import Settings
 from pytest_django.asserts import assertContains, assertRedirects, assertTemplateNotUsed, assertTemplateUsed
 
-from ethos_review.accounts.roles import SUBMITTER
+from ethos_review.accounts.roles import REVIEWER, SUBMITTER
 from ethos_review.reviews import operations
 from ethos_review.reviews.models import Document, Review
+from tests.factories import answer, claim, make_review, make_reviewer, make_user, parts
+from tests.reviews.test_policy import PutInForce
 from tests.web.html import attributes_of, has, text_of
 from tests.web.people import make_person
 
@@ -28,6 +32,11 @@ PUMP, KITCHEN = "02-pump-maintenance", "08-kitchen-inspection"  # three document
 def submitter(client: Client) -> Client:
     client.force_login(make_person(SUBMITTER))
     return client
+
+
+@pytest.fixture
+def put_in_force(settings: Settings, tmp_path: Path) -> PutInForce:
+    return PutInForce(settings, tmp_path)
 
 
 def files_of(folder: str, **replaced: bytes) -> dict[str, Any]:
@@ -54,6 +63,63 @@ def test_good_documents_lead_to_their_review(submitter: Client, folder: str) -> 
     assert kept == {u.role: u.content for u in operations.sample_uploads(operations.SAMPLE / folder)}
 
 
+@pytest.mark.parametrize(
+    ("folder", "roles", "policy", "said"),
+    [
+        (
+            "10-lift-offer",
+            (SUBMITTER,),
+            {},
+            "Submitted for review. 2 claims need a decision. A reviewer can decide, and seal when all is decided; "
+            "until then nothing is released.",
+        ),
+        (PUMP, (SUBMITTER, REVIEWER), {}, "1 claim needs a decision. Another reviewer can decide"),
+        (
+            PUMP,
+            (SUBMITTER, REVIEWER),
+            {"separate_duties": False},
+            "You or another reviewer can decide",
+        ),
+        ("01-quarterly-report", (SUBMITTER,), {}, "No claim needs a decision. A reviewer can seal it;"),
+        (
+            "01-quarterly-report",
+            (SUBMITTER,),
+            {"auto_seal": "nothing_to_review"},
+            "the policy sealed it at once",
+        ),
+    ],
+)
+def test_after_submitting_one_reads_what_comes_next_and_who_does_it(
+    client: Client,
+    put_in_force: PutInForce,
+    folder: str,
+    roles: tuple[str, ...],
+    policy: dict[str, Any],
+    said: str,
+) -> None:
+    put_in_force(**policy)
+    client.force_login(make_user("both", *roles))
+    files = {"action": "submit", **files_of(folder)}
+    assertContains(client.post(reverse("upload"), files, follow=True), said)
+
+
+@pytest.mark.parametrize("role", Document.Role.values)
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["plain", "htmx"])
+def test_a_release_among_the_files_is_told_and_leads_to_verify(
+    submitter: Client, role: str, headers: dict[str, str]
+) -> None:
+    review = make_review(make_user("other", SUBMITTER), parts(answer(claim("fact", "v0001"))))
+    envelope = bytes(operations.seal_review(actor=make_reviewer(), review_id=review.review_id).envelope)
+
+    def file() -> SimpleUploadedFile:
+        return SimpleUploadedFile("release.dsse.json", envelope)
+
+    chosen = submitter.post(reverse("recognise", args=[role]), {role: file()}, headers=headers)
+    sent = upload(submitter, {role: file()}, headers=headers)
+    for response in (chosen, sent):
+        assertContains(response, "This is a signed release. The page Verify and the command", status_code=400)
+
+
 def test_under_htmx_the_whole_page_is_led_to_the_review(submitter: Client) -> None:
     response = upload(submitter, files_of(PUMP), headers=HTMX)
     assert response["HX-Redirect"] == reverse("review", args=[Review.objects.get().review_id])
@@ -68,7 +134,11 @@ def test_the_same_bytes_lead_to_the_review_they_already_have(submitter: Client) 
 
 def test_the_same_bytes_make_a_second_review_when_asked(submitter: Client) -> None:
     upload(submitter, files_of(PUMP))
-    upload(submitter, files_of(PUMP), again="1")
+    again = submitter.get(reverse("upload")).context["again"]
+    response = upload(submitter, files_of(PUMP), again=again)
+    assert Review.objects.count() == 2
+
+    assert upload(submitter, files_of(PUMP), again=again).url == response.url  # the same form, sent twice
     assert Review.objects.count() == 2
 
 

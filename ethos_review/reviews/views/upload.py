@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from uuid import uuid4
+
 from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpResponse
@@ -9,12 +12,14 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from ethos_review.engine.errors import DocumentError
+from ethos_review.accounts.models import User
+from ethos_review.engine.errors import DocumentError, Problem
 from ethos_review.reviews import operations
 from ethos_review.reviews.forms import UploadForm
-from ethos_review.reviews.models import Document
+from ethos_review.reviews.models import Document, Review
 from ethos_review.reviews.operations import Upload
 from ethos_review.reviews.policies import current_policy
+from ethos_review.reviews.rights import is_barred
 from ethos_review.web.htmx import Request, lead_to, tell_script, wants_fragment
 from ethos_review.web.permissions import permission_required
 
@@ -23,24 +28,53 @@ from ethos_review.web.permissions import permission_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def upload(request: Request) -> HttpResponseBase:
     if request.method != "POST":
-        return render(request, "reviews/upload.html")
+        return _page(request, {})
     form = UploadForm(request.POST, request.FILES)
+    uploads = form.uploads(current_policy().limits.document_bytes) if form.is_valid() else []
     try:
-        uploads = form.uploads(current_policy().limits.document_bytes) if form.is_valid() else []
         if request.POST.get("action") != "submit":
             assessment = operations.check_uploads(uploads, actor=request.user)
             existing = operations.existing_review(actor=request.user, uploads=uploads)
             return _answer(request, {"assessment": assessment, "existing": existing})
         submitted = operations.submit_review(
-            actor=request.user, uploads=uploads, again=form.cleaned_data.get("again", False)
+            actor=request.user, uploads=uploads, again=form.cleaned_data.get("again")
         )
     except DocumentError as refused:
-        return _answer(request, {"problems": refused.problems}, status=400)
+        return _answer(request, {"problems": _releases_among(uploads) or refused.problems}, status=400)
     if submitted.created:
-        messages.success(request, "Submitted for review.")
+        messages.success(request, _what_comes_next(request.user, submitted.review))
     else:
         messages.info(request, "These bytes were submitted before; this is the review they already have.")
     return lead_to(request, "review", submitted.review.review_id)
+
+
+def _releases_among(uploads: list[Upload]) -> list[Problem]:
+    """A release in the place of a report would only be told that no verifier signed it."""
+    found: list[Problem] = []
+    for upload in uploads:
+        if b'"payloadType"' not in upload.content:
+            continue
+        try:
+            operations.recognise_upload(replace(upload, role=""))
+        except DocumentError as refused:
+            found += [problem for problem in refused.problems if problem.document == "release"]
+    return found
+
+
+def _what_comes_next(user: User, review: Review) -> str:
+    """After a submission: what is left to do, and by whom."""
+    if review.status == Review.Status.SEALED:
+        return "Submitted. Nothing in it needs review, so the policy sealed it at once; the release is final."
+    who = "A reviewer"
+    if user.has_perm("reviews.decide_claim"):
+        who = "Another reviewer" if is_barred(user, review, current_policy()) else "You or another reviewer"
+    count = review.undecided_count
+    if not count:
+        said = f"No claim needs a decision. {who} can seal it;"
+    else:
+        claims = "1 claim needs" if count == 1 else f"{count} claims need"
+        said = f"{claims} a decision. {who} can decide, and seal when all is decided;"
+    return f"Submitted for review. {said} until then nothing is released."
 
 
 @permission_required("reviews.submit_review")
@@ -65,9 +99,13 @@ def recognise(request: Request, role: str) -> HttpResponse:
 
 def _answer(request: Request, context: dict[str, object], status: int = 200) -> HttpResponse:
     if not wants_fragment(request):
-        return render(request, "reviews/upload.html", context, status=status)
+        return _page(request, context, status)
     response = render(request, "reviews/_upload_answer.html", context, status=status)
     return tell_script(response, focus="upload-result")
+
+
+def _page(request: Request, context: dict[str, object], status: int = 200) -> HttpResponse:
+    return render(request, "reviews/upload.html", context | {"again": uuid4()}, status=status)
 
 
 @permission_required("reviews.submit_review")
