@@ -63,7 +63,7 @@ class UploadForm(forms.Form):
     claims = forms.FileField(required=False, allow_empty_file=True, max_length=255)
     readings = forms.FileField(required=False, allow_empty_file=True, max_length=255)
     bundle = forms.FileField(required=False, allow_empty_file=True, max_length=255)
-    again = forms.BooleanField(required=False)
+    again = forms.UUIDField(required=False)  # made for one showing of the form
 
     def uploads(self, most_bytes: int) -> list[Upload]:
         """The chosen files. Of a file over the limit only enough is read for the refusal to be certain."""

@@ -81,6 +81,7 @@ class Review(models.Model):
     copy = models.PositiveIntegerField(
         default=0
     )  # 0, or 1, 2 … when the same bytes were submitted again on purpose
+    again = models.UUIDField(null=True, editable=False)  # which showing of the form asked for that
     policy = models.ForeignKey(PolicyRecord, on_delete=models.PROTECT, related_name="+", db_index=False)
     engine_version = models.CharField(max_length=50)  # that the counts and actions were derived by
     verifier_key = models.TextField(blank=True)  # PEM of the key that signed the report; empty when unsigned
@@ -128,6 +129,9 @@ class Review(models.Model):
         )
         constraints = (
             UniqueConstraint(fields=["content_sha256", "copy"], name="one_review_per_uploaded_bytes"),
+            UniqueConstraint(
+                fields=["content_sha256", "submitter", "again"], name="one_more_review_per_form_shown"
+            ),
             digest_check("content_sha256", "review_digest_length"),
             CheckConstraint(condition=~Q(supersedes=F("id")), name="no_review_supersedes_itself"),
             CheckConstraint(

@@ -81,6 +81,7 @@ from ethos_review.reviews.rights import (
 LONGEST_RATIONALE: Final = 10_000  # characters
 LONGEST_FILE_NAME: Final = 255  # characters
 SAMPLE: Final = Path(__file__).parent / "sample"
+SAMPLE_ONCE_EACH: Final = UUID(int=0)  # of what was loaded by others before
 SAMPLE_FILES: Final = {
     "bundle.json": Document.Role.BUNDLE,
     "verification-report.json": Document.Role.VERIFICATION_REPORT,
@@ -180,25 +181,31 @@ def existing_review(*, actor: User, uploads: list[Upload]) -> Review | None:
     return visible_to(actor).filter(content_sha256=_content_digest(uploads)).order_by("-copy").first()
 
 
-def submit_review(*, actor: User, uploads: list[Upload], again: bool = False) -> Submitted:
-    """Either one bundle, or verification_report + claims (+ readings). `again` forces a second review of the
-    same bytes. Raises DocumentError, NotAllowed."""
+def submit_review(*, actor: User, uploads: list[Upload], again: UUID | None = None) -> Submitted:
+    """Either one bundle, or verification_report + claims (+ readings).
+
+    `again` makes one more review of bytes that were submitted before: one for each value, so that a form sent
+    twice makes no third. Raises DocumentError, NotAllowed.
+    """
     _require(actor, "reviews.submit_review", MAY_NOT_SUBMIT)
     assessment = check_uploads(uploads)
     supersedes = _superseded_review(actor, assessment)
     digests = {document.role: document.sha256 for document in assessment.submission.documents}
     same_bytes = Review.objects.filter(content_sha256=content_digest(digests.items()))
+    sent_before = same_bytes.filter(submitter=actor, again=again)
     while True:
-        if not again and (existing := _submitted_before(actor, uploads[0].role, same_bytes)):
+        existing = sent_before.first() if again else _submitted_before(actor, uploads[0].role, same_bytes)
+        if existing:
             return Submitted(existing, created=False)
         latest_copy = same_bytes.aggregate(latest=Max("copy"))["latest"] if again else None
         copy = 0 if latest_copy is None else latest_copy + 1
         try:
             with transaction.atomic():
-                return Submitted(_store(actor, uploads, digests, assessment, supersedes, copy), created=True)
+                review = _store(actor, uploads, digests, assessment, supersedes, copy, again)
+                return Submitted(review, created=True)
         except IntegrityError:
             # Someone stored the same bytes at the same moment; whatever else failed would fail again.
-            if not same_bytes.filter(copy=copy).exists():
+            if not (same_bytes.filter(copy=copy) | sent_before).exists():
                 raise
 
 
@@ -340,7 +347,8 @@ def load_sample(*, actor: User) -> int:
         same_bytes = Review.objects.filter(content_sha256=_content_digest(uploads))
         by_others = same_bytes.exists()
         if not (same_bytes & visible_to(actor)).exists():
-            loaded += submit_review(actor=actor, uploads=uploads, again=by_others).created
+            again = SAMPLE_ONCE_EACH if by_others else None
+            loaded += submit_review(actor=actor, uploads=uploads, again=again).created
     return loaded
 
 
@@ -434,6 +442,7 @@ def _store(
     assessment: Assessment,
     supersedes: Review | None,
     copy: int,
+    again: UUID | None,
 ) -> Review:
     """`digests` are the SHA-256 of the uploads by role."""
     policy, report = assessment.policy, assessment.submission.report
@@ -443,6 +452,7 @@ def _store(
         submitted_at=timezone.now(),
         content_sha256=content_digest(digests.items()),
         copy=copy,
+        again=again,
         supersedes=supersedes,
         policy=record_of(policy),
         engine_version=__version__,

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from django.db import connection, connections
@@ -156,18 +157,42 @@ def test_uploads_sent_again_on_purpose_at_once_are_as_many_reviews() -> None:
     make_review(submitter)
 
     results = at_once(
-        *[lambda: operations.submit_review(actor=submitter, uploads=four_claims(), again=True)] * 4
+        *[lambda: operations.submit_review(actor=submitter, uploads=four_claims(), again=uuid4())] * 4
     )
 
     assert all(isinstance(result, operations.Submitted) and result.created for result in results), results
     assert sorted(Review.objects.values_list("copy", flat=True)) == [0, 1, 2, 3, 4]
 
 
+def test_one_form_that_asks_for_a_second_review_sent_four_times_at_once_makes_one() -> None:
+    submitter = make_submitter()
+    make_review(submitter)
+    shown = uuid4()
+
+    results = at_once(
+        *[lambda: operations.submit_review(actor=submitter, uploads=four_claims(), again=shown)] * 4
+    )
+
+    assert sorted(result.created for result in results) == [False, False, False, True], results
+    assert len({result.review for result in results}) == 1
+    assert sorted(Review.objects.values_list("copy", flat=True)) == [0, 1]
+
+
+def test_the_sample_loaded_twice_at_once_by_one_of_two_submitters_is_there_once_for_each() -> None:
+    first, second = make_submitter("first"), make_submitter("second")
+    count = operations.load_sample(actor=first)
+
+    loaded = at_once(*[lambda: operations.load_sample(actor=second)] * 2)
+
+    assert sum(loaded) == count
+    assert Review.objects.filter(submitter=second).count() == count
+
+
 def test_a_review_sealed_by_two_people_at_once_has_one_release() -> None:
     people = [make_reviewer("one"), make_reviewer("two")]
     for number in range(10):
         review = make_review(
-            make_user(f"submitter {number}", "Submitter"), parts(answer(), report()), again=True
+            make_user(f"submitter {number}", "Submitter"), parts(answer(), report()), again=uuid4()
         )
 
         results = at_once(

@@ -5,6 +5,7 @@ import hashlib
 import json
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.db import connection, models
@@ -276,8 +277,8 @@ class TestSubmit:
     def test_the_same_bytes_again_on_purpose_make_another_review(
         self, submitter: User, review: Review
     ) -> None:
-        second = submit_review(actor=submitter, uploads=four_claims(), again=True)
-        third = submit_review(actor=submitter, uploads=four_claims(), again=True)
+        second = submit_review(actor=submitter, uploads=four_claims(), again=uuid4())
+        third = submit_review(actor=submitter, uploads=four_claims(), again=uuid4())
 
         assert [second.review.copy, third.review.copy] == [1, 2]
         assert second.created
@@ -292,7 +293,7 @@ class TestSubmit:
     def test_two_people_submit_the_same_bytes_on_purpose(self, submitter: User, review: Review) -> None:
         other = make_submitter("other")
 
-        own = submit_review(actor=other, uploads=four_claims(), again=True).review
+        own = submit_review(actor=other, uploads=four_claims(), again=uuid4()).review
 
         assert submit_review(actor=other, uploads=four_claims()).review == own
         assert submit_review(actor=submitter, uploads=four_claims()).review == review

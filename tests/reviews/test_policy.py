@@ -5,6 +5,7 @@ import json
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -132,7 +133,7 @@ class TestFile:
             policies.verifier_keys()
 
     def test_a_policy_is_kept_once_from_its_first_use(self, submitter: User) -> None:
-        first, second = make_review(submitter), make_review(submitter, again=True)
+        first, second = make_review(submitter), make_review(submitter, again=uuid4())
 
         assert first.policy == second.policy == PolicyRecord.objects.get()
         assert policies.policy_of(first.policy) == policies.current_policy()
