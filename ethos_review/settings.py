@@ -171,12 +171,16 @@ SOCIALACCOUNT_PROVIDERS = {
     "openid_connect": {"provider_class": "ethos_review.accounts.openid.OpenIdProvider"}
 }
 MFA_ADAPTER = "ethos_review.accounts.second_factor.MfaAdapter"
-MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_TOTP_ISSUER = "Ethos Review"
 MFA_RECOVERY_CODES_SHOW_ONCE = True
 MFA_FORMS = {
     "authenticate": "ethos_review.accounts.second_factor.SignInCodeForm",
     "reauthenticate": "ethos_review.accounts.second_factor.ConfirmCodeForm",
+    "add_webauthn": "ethos_review.accounts.passkeys.AddForm",
+    "edit_webauthn": "ethos_review.accounts.passkeys.NameForm",
+    "authenticate_webauthn": "ethos_review.accounts.passkeys.SignInForm",
+    "reauthenticate_webauthn": "ethos_review.accounts.passkeys.ConfirmForm",
 }
 
 # Plain HTTP is for a trial on the loopback interface only.
@@ -235,5 +239,6 @@ LOGGING = {
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
     "root": {"handlers": ["console"], "level": "INFO"},
-    "loggers": {"axes": {"level": "WARNING"}},  # sign-ins are events of the audit chain
+    # Sign-ins and second factors are events of the audit chain.
+    "loggers": {"axes": {"level": "WARNING"}, "fido2": {"level": "WARNING"}},
 }

@@ -1,4 +1,4 @@
-"""The second factor, on allauth's: secrets encrypted, wrong codes throttled like wrong passwords, changes audited."""
+"""The second factor, on allauth's: secrets encrypted, failures throttled like wrong passwords, changes audited."""
 
 from __future__ import annotations
 
@@ -32,6 +32,15 @@ class MfaAdapter(DefaultMFAAdapter):  # type: ignore[misc]
     def decrypt(self, encrypted_text: str) -> str:
         return _cipher().decrypt(encrypted_text.encode()).decode()
 
+    def get_public_key_credential_rp_entity(self) -> dict[str, str]:
+        """Passkeys are bound to the host that the browser asked for (one of ALLOWED_HOSTS)."""
+        here: dict[str, str] = super().get_public_key_credential_rp_entity()
+        return here | {"name": settings.MFA_TOTP_ISSUER}
+
+    def generate_authenticator_name(self, user: User, type: str) -> str:
+        others = Authenticator.objects.filter(user=user, type=type).count()
+        return f"Passkey {others + 1}" if others else "Passkey"
+
 
 def _cipher() -> Fernet:
     digest = hashlib.sha256(b"ethos_review.second_factor:" + settings.SECRET_KEY.encode()).digest()
@@ -40,9 +49,7 @@ def _cipher() -> Fernet:
 
 class _ThrottledCode(BaseAuthenticateForm):  # type: ignore[misc]
     def clean_code(self) -> str:
-        if not AxesProxyHandler.is_allowed(context.request, _credentials(self.user)):
-            context.request.axes_locked_out = True  # the middleware answers with the lockout page
-            raise get_adapter().validation_error("incorrect_code")
+        refuse_while_locked_out(self.user)
         code: str = super().clean_code()
         if self.authenticator.type == Authenticator.Type.TOTP and not _use_once(self.authenticator):
             raise get_adapter().validation_error("incorrect_code")
@@ -67,12 +74,19 @@ def _use_once(authenticator: Authenticator) -> bool:
     return bool(unused.update(last_used_at=datetime.fromtimestamp(now, UTC)))
 
 
+def refuse_while_locked_out(user: User) -> None:
+    """Raises ValidationError; the middleware answers with the lockout page."""
+    if not AxesProxyHandler.is_allowed(context.request, _credentials(user)):
+        context.request.axes_locked_out = True
+        raise get_adapter().validation_error("incorrect_code")
+
+
 def _credentials(user: User) -> dict[str, str]:
     return {"username": user.get_username()}
 
 
 def count_failure(sender: object, request: Any, user: User, **kwargs: Any) -> None:
-    """A wrong code counts towards the same lockout as a wrong password (spec 6.3: sign-in throttled)."""
+    """A wrong code or passkey counts towards the same lockout as a wrong password (spec 6.3: sign-in throttled)."""
     user_login_failed.send(sender=__name__, credentials=_credentials(user), request=request)
 
 

@@ -21,9 +21,18 @@ urlpatterns = [
     path("preferences/", views.preferences, name="preferences"),
     path("preferences/confirm/", views.confirm_by_password, name="account_reauthenticate"),
     path("preferences/confirm/code/", views.confirm_by_code, name="mfa_reauthenticate"),
+    path("preferences/confirm/passkey/", views.confirm_by_passkey, name="mfa_reauthenticate_webauthn"),
     path("preferences/second-factor/", views.second_factor, name="mfa_index"),
+    path("preferences/second-factor/", views.second_factor, name="mfa_list_webauthn"),
     path("preferences/second-factor/app/", views.activate_totp, name="mfa_activate_totp"),
     path("preferences/second-factor/app/remove/", views.deactivate_totp, name="mfa_deactivate_totp"),
+    path("preferences/second-factor/passkeys/new/", views.add_passkey, name="mfa_add_webauthn"),
+    path("preferences/second-factor/passkeys/<int:pk>/", views.name_passkey, name="mfa_edit_webauthn"),
+    path(
+        "preferences/second-factor/passkeys/<int:pk>/remove/",
+        views.remove_passkey,
+        name="mfa_remove_webauthn",
+    ),
     path("preferences/second-factor/codes/", views.recovery_codes_shown, name="mfa_view_recovery_codes"),
     path(
         "preferences/second-factor/codes/new/", views.recovery_codes_made, name="mfa_generate_recovery_codes"

@@ -10,6 +10,7 @@ from allauth.account.views import reauthenticate
 from allauth.mfa.base import views as mfa
 from allauth.mfa.recovery_codes import views as recovery_codes
 from allauth.mfa.totp import views as totp
+from allauth.mfa.webauthn import views as webauthn
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView, OAuth2LoginView
 from axes.helpers import get_cool_off
@@ -22,7 +23,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from requests import RequestException
 
-from ethos_review.accounts import openid, operations
+from ethos_review.accounts import openid, operations, passkeys
 from ethos_review.accounts.forms import PreferencesForm, SignInForm
 from ethos_review.accounts.sign_in_end import end_of_sign_in, stay_signed_in
 from ethos_review.web.htmx import Request, wants_fragment
@@ -127,5 +128,9 @@ confirm_by_code = _own(mfa.reauthenticate)
 confirm_by_password = _own(reauthenticate)
 activate_totp = _own(totp.activate_totp)
 deactivate_totp = _own(totp.deactivate_totp)
+confirm_by_passkey = _own(passkeys.ConfirmView.as_view())
+add_passkey = _own(passkeys.AddView.as_view())
+name_passkey = _own(webauthn.edit_webauthn)
+remove_passkey = _own(passkeys.RemoveView.as_view())
 recovery_codes_shown = _own(recovery_codes.view_recovery_codes)
 recovery_codes_made = _own(recovery_codes.generate_recovery_codes)
