@@ -58,15 +58,3 @@ def test_what_stands_in_backticks_is_code(text: str, html: str) -> None:
 )
 def test_an_age_is_told_in_its_largest_unit(passed: timedelta, words: str) -> None:
     assert texts.age(timezone.now() - passed) == words
-
-
-def test_details_of_an_event_are_told_briefly() -> None:
-    details = (
-        '{"answer_status":"none","digest":"' + "ab" * 32 + '","documents":[{},{}],"nothing":[],"zero":0}'
-    )
-    assert texts.facts(details) == [
-        ("Answer status", "none"),
-        ("Digest", "abababab…ababab"),
-        ("Documents", "2"),
-        ("Zero", "0"),
-    ]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from datetime import datetime
 from typing import TypedDict
 
@@ -21,7 +19,6 @@ register = template.Library()
 
 LONG = 900  # characters that stand without folding
 GLIMPSE = 500  # characters of a folded text that stay visible
-_DIGEST = re.compile("[0-9a-f]{64}")
 
 
 @register.filter
@@ -96,20 +93,6 @@ def age(moment: datetime) -> str:
 def spaced(code: str) -> str:
     """A code as words: `review_sealed` is “Review sealed”."""
     return code.replace("_", " ").capitalize()
-
-
-@register.filter
-def facts(details: str) -> list[tuple[str, str]]:
-    """The members of a JSON object as names and short texts; a list is told by its length."""
-    found: dict[str, object] = json.loads(details)
-    return [(spaced(name), _short(value)) for name, value in found.items() if value not in (None, "", [])]
-
-
-def _short(value: object) -> str:
-    if isinstance(value, list):
-        return str(len(value))
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return short_digest(text) if _DIGEST.fullmatch(text) else Truncator(text).chars(60)
 
 
 @register.filter
