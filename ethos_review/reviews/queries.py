@@ -73,6 +73,11 @@ class ReviewPage:
     can_seal: bool
     seal_refusal: str  # why not, "" when can_seal
 
+    @property
+    def withheld(self) -> tuple[Card, ...]:
+        """In the order of the groups."""
+        return tuple(card for _, _, cards in self.groups for card in cards if not card.released)
+
 
 def visible_to(user: User) -> QuerySet[Review]:
     """Every review, or the person's own, or none (spec 4.4)."""

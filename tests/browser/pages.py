@@ -39,6 +39,8 @@ PAGES = {
     "review-sealed": Sight(lambda w: w.reviewer, lambda w: f"{w.page(SEALED)}?claim=0"),
     "seal": Sight(lambda w: w.reviewer, lambda w: w.page("05-night-bus-timetable", "seal_review")),
     "release": Sight(lambda w: w.reviewer, lambda w: w.page(SEALED, "release")),
+    "released": Sight(lambda w: w.reviewer, lambda w: w.page(SEALED, "released")),
+    "withheld": Sight(lambda w: w.reviewer, lambda w: w.page(SEALED, "withheld")),
     "replay": Sight(lambda w: w.reviewer, lambda w: w.page(SEALED, "replay")),
     "policy": Sight(lambda w: w.reviewer, lambda w: "/policy/"),
     "verify": Sight(lambda w: w.auditor, lambda w: "/verify/"),

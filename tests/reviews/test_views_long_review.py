@@ -108,11 +108,36 @@ def test_a_browser_that_opens_the_address_gets_the_page(reviewer: Client, review
     )
 
 
-def test_the_whole_answer_has_a_page_of_its_own(reviewer: Client, review: Review) -> None:
+def test_the_whole_answer_has_pages_of_its_own(reviewer: Client, review: Review) -> None:
     page = reviewer.get(reverse("review", args=[review.review_id]))
     assert "Show all 500 passages" in text_of(page, "answer-preview")
-    answer = reviewer.get(reverse("answer", args=[review.review_id]))
-    assert answer.content.decode().count('class="passage') == 500
+    answer = pages_of(reviewer, reverse("answer", args=[review.review_id]))
+    assert sum(page.count('class="passage') for page in answer) == 500
+
+
+@pytest.mark.parametrize(
+    ("part", "count"), [("released", CLAIMS // 2), ("withheld", CLAIMS // 2)], ids=["released", "withheld"]
+)
+def test_the_last_look_is_light_and_leads_to_everything(
+    reviewer: Client, review: Review, part: str, count: int
+) -> None:
+    last_look = reviewer.get(reverse("seal_review", args=[review.review_id]))
+    assert len(last_look.content) <= HEAVIEST
+    listing = reverse(part, args=[review.review_id])
+    assert f'<a href="{listing}">Show all {count} {part} claims</a>' in last_look.content.decode()
+    assert sum(page.count('<p class="claim"') for page in pages_of(reviewer, listing)) == count
+
+
+def pages_of(client: Client, address: str) -> list[str]:
+    """The texts of the page at `address` and of all that its links to the next one lead to."""
+    pages, link = [], "?page=1"
+    while link:
+        response = client.get(address + link)
+        assert len(response.content) <= HEAVIEST
+        pages.append(response.content.decode())
+        following = re.search(r'rel="next" href="([^"]*)"', pages[-1])
+        link = following[1] if following else ""
+    return pages
 
 
 def test_the_answer_to_a_decision_brings_no_more_than_what_changed(reviewer: Client, review: Review) -> None:

@@ -8,6 +8,7 @@ from typing import TypedDict, TypeVar
 from uuid import UUID
 
 from django import template
+from django.core.paginator import Page, Paginator
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.html import format_html
@@ -22,7 +23,7 @@ from ethos_review.engine.values import json_text as engine_json_text
 from ethos_review.engine.verdict import ComparedReading, JudgedValue
 from ethos_review.reviews.insights import Group
 from ethos_review.reviews.models import Review, ReviewLease
-from ethos_review.reviews.queries import Card, ReviewPage
+from ethos_review.reviews.views.parts import ITEMS_AT_ONCE
 from ethos_review.web.differences import Piece, mark_differences
 from ethos_review.web.hidden_characters import has_hidden
 from ethos_review.web.templatetags.texts import bare
@@ -273,9 +274,9 @@ def disclosure(code: str, undecided: int) -> str:
     return STILL_PARTIAL if code == "partial_answer" and undecided else words(code, "disclosure")
 
 
-@register.simple_tag
-def withheld_cards(page: ReviewPage) -> list[Card]:
-    return [card for _, _, cards in page.groups for card in cards if not card.released]
+@register.filter
+def first_page(items: Sequence[object]) -> Page[object]:
+    return Paginator(items, ITEMS_AT_ONCE).page(1)
 
 
 class BarPart(TypedDict):

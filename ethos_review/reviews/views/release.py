@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
@@ -13,6 +14,7 @@ from ethos_review.reviews import operations, queries
 from ethos_review.reviews.assessments import KeptBytesChanged
 from ethos_review.reviews.replays import replay_release
 from ethos_review.reviews.views.obstacles import Obstacle, attempt
+from ethos_review.reviews.views.parts import ITEMS_AT_ONCE
 from ethos_review.web.htmx import Request, tell_script, wants_fragment
 from ethos_review.web.permissions import permission_required
 
@@ -44,6 +46,21 @@ def release(request: Request, review_id: UUID) -> HttpResponse:
     except (KeptBytesChanged, DocumentError):
         return redirect("replay", review_id)  # which says what the documents are no longer
     return render(request, "reviews/release.html", {"release": sealed, "page": page, "review": page.review})
+
+
+@permission_required("reviews.view_review")
+@require_safe
+def listing(request: Request, review_id: UUID, part: str) -> HttpResponse:
+    """Page by page, all that is `released` or `withheld`: the release page shows the first of each."""
+    page = queries.review_page(request.user, review_id)
+    items = page.preview_claims if part == "released" else page.withheld
+    context = {
+        "page": page,
+        "review": page.review,
+        "part": part,
+        "shown": Paginator(items, ITEMS_AT_ONCE).get_page(request.GET.get("page")),
+    }
+    return render(request, "reviews/listing.html", context)
 
 
 @permission_required("reviews.view_review")

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -19,7 +20,7 @@ from ethos_review.reviews.leases import Presence
 from ethos_review.reviews.models import Claim, ReviewerDecision
 from ethos_review.reviews.queries import Card, ReviewPage
 from ethos_review.reviews.views.obstacles import INCOMPLETE_FORM, Obstacle, attempt
-from ethos_review.reviews.views.parts import part_of
+from ethos_review.reviews.views.parts import ITEMS_AT_ONCE, part_of
 from ethos_review.web.htmx import Request, tell_script, wants_fragment
 from ethos_review.web.permissions import permission_required, typed_text
 
@@ -54,9 +55,14 @@ def more_claims(request: Request, review_id: UUID) -> HttpResponse:
 @permission_required("reviews.view_review")
 @require_safe
 def answer(request: Request, review_id: UUID) -> HttpResponse:
-    """All that a reader of the answer would see now."""
+    """All that a reader of the answer would see now, page by page."""
     page = queries.review_page(request.user, review_id)
-    context = {"page": page, "review": page.review, "review_url": reverse("review", args=[review_id])}
+    context = {
+        "page": page,
+        "review": page.review,
+        "review_url": reverse("review", args=[review_id]),
+        "shown": Paginator(page.preview_claims, ITEMS_AT_ONCE).get_page(request.GET.get("page")),
+    }
     return render(request, "reviews/answer.html", context)
 
 
