@@ -100,6 +100,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "axes.middleware.AxesMiddleware",
+    "ethos_review.reviews.views.unreadable.UnreadableReviews",
 ]
 ROOT_URLCONF = "ethos_review.urls"
 WSGI_APPLICATION = "ethos_review.wsgi.application"
@@ -240,5 +241,10 @@ LOGGING = {
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
     "root": {"handlers": ["console"], "level": "INFO"},
     # Sign-ins and second factors are events of the audit chain.
-    "loggers": {"axes": {"level": "WARNING"}, "fido2": {"level": "WARNING"}},
+    # A refusal is an ordinary answer; a failure of the server is not.
+    "loggers": {
+        "axes": {"level": "WARNING"},
+        "fido2": {"level": "WARNING"},
+        "django.request": {"level": "ERROR"},
+    },
 }

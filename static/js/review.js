@@ -190,8 +190,9 @@
     else if (document.activeElement === document.body) goOn(card);
     wish = null;
   });
-  // What only the server knows: which draft was decided on, and where the work goes on.
+  // What only the server knows: which draft was decided on, where the work goes on, and why nothing can be shown.
   document.addEventListener("review:answered", ({ detail }) => {
+    if (detail.notice) giveNotice(detail.notice);
     if (detail.settled) sessionStorage.removeItem(`draft/${document.body.dataset.person}/${detail.settled}`);
     if (detail.first && [document.body, find("#main")].includes(document.activeElement)) {
       document.getElementById(detail.first).focus();

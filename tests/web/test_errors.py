@@ -97,6 +97,33 @@ def test_a_failure_has_a_page_that_asks_no_database(
 
 
 @pytest.mark.django_db
+def test_an_ordinary_refusal_is_not_logged(client: Client, caplog: pytest.LogCaptureFixture) -> None:
+    client.force_login(make_person(SUBMITTER))
+    statuses = [
+        client.get("/nowhere/").status_code,
+        client.get(reverse("audit")).status_code,
+        client.post(reverse("upload"), {"action": "check"}).status_code,
+        client.put(reverse("upload")).status_code,
+        client.get("/?text=%00").status_code,
+    ]
+    assert statuses == [404, 403, 400, 405, 400]
+    assert caplog.records == []
+
+
+def test_a_failure_of_the_server_is_logged(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail() -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(health.connection, "ensure_connection", fail)
+    Client(raise_request_exception=False).get(reverse("healthz"))
+    assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
+        ("ERROR", "Internal Server Error: /healthz")
+    ]
+
+
+@pytest.mark.django_db
 def test_health_says_ok_and_nothing_else(client: Client) -> None:
     response = client.get(reverse("healthz"))
     assert (response.status_code, response.content) == (200, b"ok\n")
