@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Min, Q, QuerySet
+from django.db.models import Count, Min, Q, QuerySet
 
 from ethos_review.accounts.models import User
+from ethos_review.audit.models import Checkpoint
 from ethos_review.engine.assessment import Assessment, ClaimAssessment, shown_digest
+from ethos_review.engine.dsse import load_verifier_key
 from ethos_review.engine.explain import Rule, explain, why
 from ethos_review.engine.policy import Policy
 from ethos_review.engine.release import Release as EngineRelease
@@ -19,7 +21,7 @@ from ethos_review.engine.release import allowed_outcomes, make_release, rational
 from ethos_review.reviews import signing
 from ethos_review.reviews.assessments import assessment_of, claim_state, current_decisions
 from ethos_review.reviews.models import Claim, Document, Release, Review, ReviewerDecision, SigningKey
-from ethos_review.reviews.policies import current_policy, policy_of
+from ethos_review.reviews.policies import current_policy, policy_of, verifier_keys
 from ethos_review.reviews.rights import (
     MAY_NOT_DECIDE,
     MAY_NOT_SEAL,
@@ -77,6 +79,29 @@ class ReviewPage:
     def withheld(self) -> tuple[Card, ...]:
         """In the order of the groups."""
         return tuple(card for _, _, cards in self.groups for card in cards if not card.released)
+
+
+@dataclass(frozen=True, slots=True)
+class SigningKeyLine:
+    key_id: str
+    key: SigningKey | None  # None for a configured key that signed nothing yet
+    state: str  # signs | signed (is not configured any more) | retired
+    release_count: int
+    checkpoint_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class VerifierKeyLine:
+    key_id: str
+    is_configured: bool  # otherwise reports that it signed were believed once
+    review_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class KeysPage:
+    signing: tuple[SigningKeyLine, ...]  # the latest first
+    refusal: str  # why nothing can be signed now, "" when it can
+    verifiers: tuple[VerifierKeyLine, ...]
 
 
 def visible_to(user: User) -> QuerySet[Review]:
@@ -163,6 +188,41 @@ def contract_decision_of(user: User, review_id: UUID) -> bytes:
     review = visible_to(user).select_related("policy").get(review_id=review_id)
     decision = assessment_of(review).contract_decision.to_json()
     return json.dumps(decision, ensure_ascii=False, indent=2).encode()
+
+
+def keys_page() -> KeysPage:
+    """Three queries, however many keys there are and whatever they signed."""
+    kept = {
+        key.key_id: (key, key.release_count)
+        for key in SigningKey.objects.annotate(release_count=Count("releases")).order_by("-id")
+    }
+    checkpoints = dict(Checkpoint.objects.values_list("key_id").annotate(Count("id")).order_by())
+    believed = dict(
+        Review.objects.exclude(verifier_key="").values_list("verifier_key").annotate(Count("id")).order_by()
+    )
+    current, refusal = signing.key_in_force()
+    unused = [] if current is None or current in kept else [SigningKeyLine(current, None, "signs", 0, 0)]
+    return KeysPage(
+        signing=(
+            *unused,
+            *(
+                SigningKeyLine(
+                    key_id=key.key_id,
+                    key=key,
+                    state="retired" if key.retired_at else "signs" if key.key_id == current else "signed",
+                    release_count=releases,
+                    checkpoint_count=checkpoints.get(key.key_id, 0),
+                )
+                for key, releases in kept.values()
+            ),
+        ),
+        refusal=refusal,
+        verifiers=tuple(
+            VerifierKeyLine(load_verifier_key(pem.encode()).keyid, pem in configured, believed.get(pem, 0))
+            for configured in [tuple(key.decode() for key in verifier_keys())]
+            for pem in dict.fromkeys((*configured, *believed))
+        ),
+    )
 
 
 def public_key(key_id: str) -> SigningKey:

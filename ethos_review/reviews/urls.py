@@ -7,6 +7,7 @@ from django.urls import include, path
 from ethos_review.reviews.views import (
     downloads,
     insights,
+    keys,
     lease,
     policy,
     queue,
@@ -46,5 +47,6 @@ urlpatterns = [
     path("policy/<str:sha256>/", policy.policy, name="policy_with_digest"),
     path("verify/", verify.verify, name="verify"),
     path(".well-known/ethos-review-keys.json", verify.key_set, name="key_set"),
+    path("keys/", keys.keys, name="keys"),
     path("keys/<str:key_id>.pem", downloads.public_key, name="download_public_key"),
 ]

@@ -42,6 +42,7 @@ PAGES = {
     "released": Sight(lambda w: w.reviewer, lambda w: w.page(SEALED, "released")),
     "withheld": Sight(lambda w: w.reviewer, lambda w: w.page(SEALED, "withheld")),
     "replay": Sight(lambda w: w.reviewer, lambda w: w.page(SEALED, "replay")),
+    "keys": Sight(operator, lambda w: "/keys/"),
     "policy": Sight(lambda w: w.reviewer, lambda w: "/policy/"),
     "verify": Sight(lambda w: w.auditor, lambda w: "/verify/"),
     "audit-filtered": Sight(lambda w: w.auditor, lambda w: "/audit/?action=Review+sealed"),

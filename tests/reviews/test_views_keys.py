@@ -1,0 +1,120 @@
+"""The page of the keys: what signs here, what signed, and whose reports are believed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.conf import LazySettings
+from django.test import Client
+from django.urls import reverse
+from pytest_django import DjangoAssertNumQueries
+
+from ethos_review.accounts.roles import AUDITOR
+from ethos_review.engine.envelope import write_key
+from ethos_review.reviews import operations, signing
+from ethos_review.reviews.models import Release, SigningKey
+from tests.engine.wrapping import pem, wrapped
+from tests.factories import answer, check, claim, make_review, make_reviewer, make_submitter, parts, report
+from tests.web.html import has, text_of
+from tests.web.people import make_person
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def auditor(client: Client) -> Client:
+    client.force_login(make_person(AUDITOR))
+    return client
+
+
+def seal_one(question: str) -> Release:
+    submitter = make_submitter(f"submitter of {question}")
+    review = make_review(submitter, parts(answer(claim("fact", "v0001"), question=question)))
+    return operations.seal_review(actor=make_reviewer(f"reviewer of {question}"), review_id=review.review_id)
+
+
+def page_of(auditor: Client) -> str:
+    return text_of(auditor.get(reverse("keys")), "signing-keys")
+
+
+def test_a_configured_key_that_signed_nothing_yet_is_named(auditor: Client) -> None:
+    key_id, _ = signing.key_in_force()
+    assert f"{key_id} Signs now not yet 0 0" in page_of(auditor)
+
+
+def test_a_key_in_use_says_how_much_it_signed(auditor: Client) -> None:
+    key_id = seal_one("One?").signing_key.key_id
+    seal_one("Two?")
+    found = page_of(auditor)
+    assert f"{key_id} Signs now" in found
+    assert found.endswith("UTC 2 2")
+
+
+def test_after_a_rotation_both_keys_stand_there_with_their_states(
+    auditor: Client, settings: LazySettings, tmp_path: Path
+) -> None:
+    before = seal_one("One?").signing_key.key_id
+    write_key(tmp_path / "next.pem")
+    settings.SIGNING_KEY_FILE = str(tmp_path / "next.pem")
+    assert f"{before} Configured no longer" in page_of(auditor)
+
+    after = seal_one("Two?").signing_key.key_id
+    signing.retire_key(key_id=before, actor=None)
+    found = page_of(auditor)
+    assert found.index(f"{after} Signs now") < found.index(f"{before} Retired on")
+
+
+def test_a_retired_key_that_is_still_configured_signs_nothing(auditor: Client) -> None:
+    key_id = seal_one("One?").signing_key.key_id
+    signing.retire_key(key_id=key_id, actor=None)
+    assert f"The configured key {key_id} was retired" in text_of(auditor.get(reverse("keys")), "refusal")
+
+
+def test_without_a_key_the_page_says_that_nothing_can_be_signed(
+    auditor: Client, settings: LazySettings
+) -> None:
+    settings.SIGNING_KEY_FILE = ""
+    response = auditor.get(reverse("keys"))
+    assert "No signing key is configured" in text_of(response, "refusal")
+    assert not has(response, "signing-keys")
+
+
+def test_verifier_keys_say_how_many_reports_they_signed_also_when_configured_no_longer(
+    auditor: Client, settings: LazySettings, tmp_path: Path
+) -> None:
+    assert not has(auditor.get(reverse("keys")), "verifier-keys")
+    (tmp_path / "verifier.pem").write_bytes(pem())
+    settings.VERIFIER_KEY_FILES = [str(tmp_path / "verifier.pem")]
+    assert text_of(auditor.get(reverse("keys")), "verifier-keys").endswith("Believed 0")
+
+    signed = wrapped(report(check("v0001")), "dsse")
+    make_review(make_submitter(), parts(answer(claim("fact", "v0001")), signed))
+    assert text_of(auditor.get(reverse("keys")), "verifier-keys").endswith("Believed 1")
+
+    settings.VERIFIER_KEY_FILES = []
+    assert text_of(auditor.get(reverse("keys")), "verifier-keys").endswith("configured no longer 1")
+
+
+def test_the_page_shows_no_private_key(auditor: Client, settings: LazySettings) -> None:
+    seal_one("One?")
+    content = auditor.get(reverse("keys")).content.decode()
+    assert "PRIVATE" not in content
+    assert str(settings.SIGNING_KEY_FILE) not in content
+
+
+@pytest.mark.parametrize("keys", [1, 3])
+def test_the_number_of_queries_does_not_grow_with_the_keys(
+    auditor: Client,
+    settings: LazySettings,
+    tmp_path: Path,
+    django_assert_num_queries: DjangoAssertNumQueries,
+    keys: int,
+) -> None:
+    for number in range(keys):
+        write_key(tmp_path / f"{number}.pem")
+        settings.SIGNING_KEY_FILE = str(tmp_path / f"{number}.pem")
+        seal_one(f"{number}?")
+    assert SigningKey.objects.count() == keys
+    with django_assert_num_queries(8):
+        auditor.get(reverse("keys"))
