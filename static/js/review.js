@@ -193,6 +193,7 @@
   // What only the server knows: which draft was decided on, where the work goes on, and why nothing can be shown.
   document.addEventListener("review:answered", ({ detail }) => {
     if (detail.notice) giveNotice(detail.notice);
+    if (detail.sealed) takeFormsAway();
     if (detail.settled) sessionStorage.removeItem(`draft/${document.body.dataset.person}/${detail.settled}`);
     if (detail.first && [document.body, find("#main")].includes(document.activeElement)) {
       document.getElementById(detail.first).focus();
@@ -209,6 +210,16 @@
   const isTypedIn = (card) => {
     const text = find("textarea[data-draft]", card);
     return Boolean(text) && (text.value.trim() !== "" || text.form.contains(document.activeElement));
+  };
+  // A sealed review takes no decision; a form in which someone typed stays, and says so when it is sent.
+  const takeFormsAway = () => {
+    for (const form of findAll(".card form")) {
+      const card = form.closest(".card");
+      const hadFocus = form.contains(document.activeElement);
+      if (find("textarea", form)?.value.trim()) continue;
+      form.remove();
+      if (hadFocus) card.focus({ preventScroll: true });
+    }
   };
   const live = () => find("#live");
   if (live()) {

@@ -9,10 +9,11 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from ethos_review.reviews import leases, operations
-from ethos_review.reviews.models import ReviewLease
+from ethos_review.reviews import assessments, leases, operations
+from ethos_review.reviews.models import Document, ReviewLease
 from tests.browser.conftest import Visit
 from tests.factories import decide_as_shown
+from tests.reviews.test_commands import change, flipped
 from tests.web.world import World
 
 REVIEW = "10-lift-offer"  # claims 2 and 6 need a person
@@ -39,7 +40,7 @@ def test_a_decision_in_one_browser_appears_in_the_other_within_three_seconds(
     assert time.monotonic() - start < WITHIN / 1_000
     expect(mine.locator("#group-needs_review")).to_contain_text("1 of 2 left")
     expect(mine.locator("#answer-preview .reviewed")).to_contain_text("The warranty of 36 months")
-    expect(mine.locator("#progress")).to_contain_text("1 claim still needs a decision.")
+    expect(mine.locator("#progress")).to_contain_text("1 claim is still undecided.")
     expect(mine.locator("#announcement")).to_contain_text("reviewer2 approved: The warranty of 36 months")
     expect(mine.locator("#announcement")).to_contain_text("1 claim still needs a decision.")
     assert focus_id(mine) == "BODY"
@@ -96,6 +97,36 @@ def test_the_seal_of_a_colleague_is_told(visit: Visit, world: World) -> None:
         "reviewer2 sealed this review; it is final.", timeout=WITHIN
     )
     expect(page.locator("#progress").get_by_role("link", name="See the release")).to_be_visible()
+
+
+def test_a_seal_by_a_colleague_takes_the_forms_away_but_no_typed_text(visit: Visit, world: World) -> None:
+    for position in (2, 6):
+        decide_as_shown(world.reviewer, world.reviews[REVIEW], position, "block", "No.")
+    page = visit(f"{world.page(REVIEW)}?claim=0", world.reviewer)
+    page.locator("#claim-0-rationale").fill(TEXT)
+    page.locator("#claim-1-toggle").click()
+    expect(page.locator("#claim-1-form")).to_be_visible()
+    page.locator("#claim-6 [data-go=undo]").focus()
+    operations.seal_review(actor=world.colleague, review_id=world.reviews[REVIEW])
+    expect(page.locator("[data-go=undo]")).to_have_count(0, timeout=WITHIN)
+    expect(page.locator("#claim-6")).to_be_focused()
+    expect(page.locator("#claim-1-form")).to_have_count(0)
+    expect(page.locator("#claim-0-rationale")).to_have_value(TEXT)
+    page.locator("#claim-0 [value=block]").click()
+    expect(page.locator("#claim-0-obstacle")).to_contain_text("reviewer2 sealed this review")
+    expect(page.locator("#claim-0-typed")).to_have_value(TEXT)
+
+
+def test_documents_that_changed_are_named_where_they_were_asked_for(
+    visit: Visit, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = visit(world.page(REVIEW), world.reviewer)
+    document = Document.objects.with_content().get(role="claims")
+    change(Document, "content", flipped(bytes(document.content)), f"id = {document.pk}")
+    monkeypatch.setattr(assessments, "_cache", assessments._Cache(0))
+    page.locator("#claim-6-toggle").click()
+    expect(page.locator("#notice")).to_contain_text("The kept document claims.json is not what was received.")
+    expect(page.locator("#claim-2-form")).to_be_visible()
 
 
 def test_a_hidden_page_asks_for_nothing(visit: Visit, world: World) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from django.db import connection
 from django.http import HttpResponse
@@ -120,6 +122,7 @@ def test_a_seal_is_told_and_the_page_asks_no_more(reviewer: Client, world: World
     operations.seal_review(actor=world.colleague, review_id=world.reviews[LIFT])
     response = ask(reviewer, world, seen)
     assert "reviewer2 sealed this review; it is final." in response.content.decode()
+    assert json.loads(response["HX-Trigger"]) == {"review:answered": {"sealed": True}}
     assert "hx-trigger" not in attributes_of(response, "live")
     assert "hx-trigger" not in attributes_of(reviewer.get(world.page(LIFT)), "live")
 
@@ -130,7 +133,7 @@ def test_a_review_that_was_derived_anew_asks_people_to_load_the_page(reviewer: C
     review.revision += 1
     review.save(update_fields=["revision"])
     response = ask(reviewer, world, seen)
-    assert "Another policy came into force" in response.content.decode()
+    assert "Another policy or another version of the engine came into force" in response.content.decode()
     assert not has(response, "review-status")
 
 

@@ -93,7 +93,8 @@ def changes(request: Request, review_id: UUID) -> HttpResponse:
         "changes": found,
         "by_others": found.by_others(request.user),
     }
-    return render(request, "reviews/_changes.html", context)
+    response = render(request, "reviews/_changes.html", context)
+    return tell_script(response, sealed=True) if found.sealed else response
 
 
 @permission_required("reviews.view_review")
