@@ -88,7 +88,10 @@ def locked_out(
 ) -> HttpResponse:
     """Too many failed attempts (called by django-axes)."""
     cool_off = get_cool_off(request)
-    context = {"minutes": round(cool_off.total_seconds() / 60) if cool_off else 0}
+    context = {
+        "failure_limit": settings.AXES_FAILURE_LIMIT,
+        "minutes": round(cool_off.total_seconds() / 60) if cool_off else 0,
+    }
     return render(request, "accounts/locked_out.html", context, status=429)
 
 

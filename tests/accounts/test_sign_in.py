@@ -69,7 +69,8 @@ def test_ten_wrong_passwords_lock_the_account_with_a_page_that_says_for_how_long
     for _ in range(10):
         response = sign_in(client, "not this one")
     assertTemplateUsed(response, "accounts/locked_out.html")
-    assertContains(response, "15 minutes", status_code=429)
+    assertContains(response, "Signing in failed 10 times", status_code=429)
+    assertContains(response, "closed from here for 15 minutes", status_code=429)
     assert sign_in(client).status_code == 429
 
 

@@ -1,0 +1,53 @@
+"""Failed sign-ins: counted by django-axes, and told in the audit chain, of which an attacker can fill only so much."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from axes.handlers.database import AxesDatabaseHandler
+from axes.helpers import get_cool_off
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from ethos_review.accounts import second_factor
+from ethos_review.accounts.models import User
+from ethos_review.audit.models import Event
+from ethos_review.audit.operations import record_event
+
+
+class Handler(AxesDatabaseHandler):  # type: ignore[misc]
+    def user_login_failed(
+        self, sender: object, credentials: dict[str, Any], request: Any = None, **kwargs: Any
+    ) -> None:
+        """A failure is counted and told in one transaction. While an account is locked out, it is neither."""
+        if request is None or request.axes_locked_out:
+            super().user_login_failed(sender, credentials, request, **kwargs)
+            return
+        with transaction.atomic():
+            super().user_login_failed(sender, credentials, request, **kwargs)
+            _tell(
+                credentials,
+                "mfa" if sender == second_factor.__name__ else "password",
+                request.axes_locked_out,
+            )
+
+
+def _tell(credentials: Mapping[str, Any], by: str, is_locked_out: bool) -> None:
+    """No word that was typed, unless it is the name of an account: people type passwords into the wrong field."""
+    account = User.objects.filter(username=credentials.get("username")).first()
+    name = account.get_username() if account else ""
+    if not _was_told("sign_in_failed", name, times=settings.AXES_FAILURE_LIMIT):
+        record_event(
+            actor=None, action="sign_in_failed", object_type="person", object_id=name, details={"by": by}
+        )
+    if account and is_locked_out and not _was_told("person_locked_out", name, times=1):
+        record_event(actor=None, action="person_locked_out", object_type="person", object_id=name)
+
+
+def _was_told(action: str, name: str, *, times: int) -> bool:
+    """Within the time of one lock-out, from whatever addresses; all names without an account count as one."""
+    told = Event.objects.filter(action=action, object_type="person", object_id=name)
+    earliest = told.values_list("at", flat=True)[times - 1 : times]  # of the newest so many
+    return any(at > timezone.now() - get_cool_off() for at in earliest)

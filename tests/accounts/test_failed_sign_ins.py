@@ -1,0 +1,190 @@
+"""Failed sign-ins and lock-outs in the audit chain: what they say, what they never say, and what bounds them."""
+
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from axes.models import AccessAttempt
+from django.db import connections
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+from pytest_django import Settings
+
+from ethos_review.accounts import failed_sign_ins
+from ethos_review.accounts.models import User
+from ethos_review.accounts.roles import REVIEWER
+from ethos_review.audit import operations
+from ethos_review.audit.models import Event
+from ethos_review.audit.queries import head_fault, read_chain
+from tests.accounts.test_passkeys import Passkey, add, browser, use
+from tests.accounts.test_second_factor import code_of, set_up
+from tests.web.people import PASSWORD, make_person
+
+pytestmark = pytest.mark.django_db
+FAILED, LOCKED_OUT = "sign_in_failed", "person_locked_out"
+
+
+@pytest.fixture
+def person() -> User:
+    return make_person(REVIEWER)
+
+
+def fail(client: Client, username: str = "reviewer", address: str = "192.0.2.1", **data: str) -> HttpResponse:
+    form = {"username": username, "password": "not this one"} | data
+    return client.post(reverse("sign_in"), form, REMOTE_ADDR=address)
+
+
+def told() -> list[tuple[str, str]]:
+    """Actions and objects, oldest first."""
+    return list(Event.objects.order_by("sequence").values_list("action", "object_id"))
+
+
+def test_a_wrong_password_is_an_event_about_the_account_by_nobody(client: Client, person: User) -> None:
+    fail(client)
+    event = Event.objects.get()
+    assert (event.actor, event.actor_name, event.action) == (None, "", FAILED)
+    assert (event.object_type, event.object_id, event.details) == ("person", "reviewer", '{"by":"password"}')
+
+
+def test_a_name_that_nobody_has_is_not_told_for_it_may_be_a_password(client: Client, person: User) -> None:
+    for typed in (PASSWORD, "Reviewer", "reviewer2", " reviewer\u200b"):
+        fail(client, typed)
+    assert set(told()) == {(FAILED, "")}
+    assert {event.details for event in Event.objects.all()} == {'{"by":"password"}'}
+
+
+def test_a_wrong_code_is_told_apart(client: Client, person: User) -> None:
+    client.force_login(person)
+    secret, _ = set_up(client)
+    client.post(reverse("sign_out"))
+    client.post(reverse("sign_in"), {"username": "reviewer", "password": PASSWORD})
+    client.post(reverse("mfa_authenticate"), {"code": "000000" if code_of(secret) != "000000" else "111111"})
+    event = Event.objects.latest("sequence")
+    assert (event.action, event.object_id, event.details) == (FAILED, "reviewer", '{"by":"mfa"}')
+
+
+def test_so_is_a_wrong_passkey(person: User) -> None:
+    client = browser()
+    client.force_login(person)
+    add(client, Passkey())
+    client.post(reverse("sign_out"))
+    client.post(reverse("sign_in"), {"username": "reviewer", "password": PASSWORD})
+    use(client, Passkey())
+    event = Event.objects.latest("sequence")
+    assert (event.action, event.object_id, event.details) == (FAILED, "reviewer", '{"by":"mfa"}')
+
+
+def test_so_is_a_wrong_password_of_someone_with_a_session(client: Client, person: User) -> None:
+    client.force_login(person)
+    client.post(reverse("account_reauthenticate"), {"password": "not this one"})
+    assert told() == [(FAILED, "reviewer")]
+
+
+def test_the_failure_that_locks_an_account_out_is_followed_by_an_event_that_says_so(
+    client: Client, person: User
+) -> None:
+    for _ in range(10):
+        fail(client)
+    assert told() == [(FAILED, "reviewer")] * 10 + [(LOCKED_OUT, "reviewer")]
+    assert Event.objects.latest("sequence").actor is None
+
+
+def test_what_follows_a_lock_out_is_not_told_and_moves_no_end(client: Client, person: User) -> None:
+    for _ in range(10):
+        fail(client)
+    before = AccessAttempt.objects.values_list("failures_since_start", "attempt_time").get()
+    for _ in range(5):
+        assert fail(client).status_code == 429
+        assert fail(client, password=PASSWORD).status_code == 429
+    assert len(told()) == 11
+    assert AccessAttempt.objects.values_list("failures_since_start", "attempt_time").get() == before
+
+
+def test_more_addresses_write_no_more_events(client: Client, person: User) -> None:
+    for number in range(40):
+        fail(client, address=f"192.0.2.{number}")
+    assert told() == [(FAILED, "reviewer")] * 10
+    for _ in range(40):
+        fail(client, address="198.51.100.1")
+        fail(client, address="198.51.100.2")
+    assert told() == [(FAILED, "reviewer")] * 10 + [(LOCKED_OUT, "reviewer")]
+
+
+def test_more_invented_names_write_no_more_events(client: Client, person: User) -> None:
+    for number in range(30):
+        fail(client, f"nobody-{number}")
+    assert told() == [(FAILED, "")] * 10
+    fail(client)
+    assert told()[-1] == (FAILED, "reviewer")
+
+
+def test_an_invented_name_is_never_locked_out_in_the_chain(client: Client) -> None:
+    for _ in range(12):
+        fail(client, "nobody")
+    assert told() == [(FAILED, "")] * 10
+
+
+def test_after_the_time_of_a_lock_out_failures_are_told_again(
+    client: Client, person: User, settings: Settings
+) -> None:
+    for number in range(12):
+        fail(client, address=f"192.0.2.{number}")
+    settings.AXES_COOLOFF_TIME = timedelta(0)
+    fail(client)
+    assert told() == [(FAILED, "reviewer")] * 11
+
+
+def test_a_failure_that_is_not_told_is_not_counted_either(
+    client: Client, person: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def break_down(**event: Any) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(failed_sign_ins, "record_event", break_down)
+    client.raise_request_exception = False
+    assert fail(client).status_code == 500
+    assert not AccessAttempt.objects.exists()
+
+
+def test_a_failure_that_is_told_no_more_does_not_wait_for_the_chain(
+    client: Client, person: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(10):
+        fail(client, address=f"192.0.2.{number}")
+    monkeypatch.setattr(operations, "lock_chain", lambda: pytest.fail("every writer waits for this lock"))
+    assert fail(client).status_code == 200
+
+
+def test_the_chain_stays_unbroken(client: Client, person: User) -> None:
+    for _ in range(11):
+        fail(client)
+    fail(client, "\U0001f600")
+    assert head_fault() == ""
+    assert [fault for _, fault in read_chain() if fault] == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_failures_at_the_same_moment_are_all_counted_and_told_within_the_bound(person: User) -> None:
+    """From one address by several browsers, which django-axes counts in rows of their own."""
+
+    def fail_often(number: int) -> None:
+        client = Client(HTTP_USER_AGENT=f"browser {number}")
+        try:
+            statuses.extend(fail(client).status_code for _ in range(4))
+        finally:
+            connections.close_all()
+
+    statuses: list[int] = []
+    threads = [threading.Thread(target=fail_often, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (len(statuses), set(statuses)) == (24, {200, 429})
+    assert 10 <= told().count((FAILED, "reviewer")) <= 10 + len(threads)
+    assert told().count((LOCKED_OUT, "reviewer")) >= 1
+    assert head_fault() == ""
