@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 
 import pytest
 from django.conf import settings
@@ -15,8 +16,10 @@ from pytest_django.asserts import assertContains, assertNumQueries, assertRedire
 
 from ethos_review.accounts.roles import SUBMITTER
 from ethos_review.engine.envelope import load_public_key, open_envelope
+from ethos_review.engine.explain import explain
 from ethos_review.reviews import operations
-from ethos_review.reviews.models import Document, Release
+from ethos_review.reviews.assessments import assessment_of
+from ethos_review.reviews.models import Document, Release, Review
 from tests.factories import decide_as_shown
 from tests.web.html import attributes_of, has, text_of
 from tests.web.people import make_person
@@ -122,6 +125,21 @@ def test_the_release_says_what_was_released_and_why(reviewer: Client, world: Wor
     assert text_of(response, "released-title") == "Released 4"
     assert text_of(response, "withheld-title") == "Withheld 3"
     assertContains(response, "Approved</b> by reviewer2")
+
+
+def test_each_claim_of_the_release_leads_to_the_rules_that_the_engine_gives_for_it(
+    reviewer: Client, world: World
+) -> None:
+    content = reviewer.get(world.page(SEALED, "release")).content.decode()
+    links = re.findall(r'href="([^"]*)">Evidence and rules<', content)
+    kept = Review.objects.select_related("policy").get(review_id=world.reviews[SEALED])
+    claims = assessment_of(kept).claims
+    assert len(links) == len(claims)
+    for link in links:
+        position = int(link.partition("?claim=")[2].partition("#")[0])
+        card = text_of(reviewer.get(link), f"claim-{position}-body")
+        for rule in explain(claims[position]):
+            assert rule.sentence in card
 
 
 def test_the_command_names_the_files_that_are_downloaded(reviewer: Client, world: World) -> None:
