@@ -120,6 +120,11 @@ def queue_page(
     )
 
 
+def waiting_for(user: User, filters: Filters) -> QuerySet[Review]:
+    """The reviews with claims that this person may decide, as far as the filters let them through."""
+    return _matching(user, filters)[0].filter(in_tab(user, "needs_me"))
+
+
 def in_tab(user: User, key: str) -> Q:
     """What makes a review belong to a tab."""
     if key == "needs_me":

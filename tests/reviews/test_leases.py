@@ -303,8 +303,8 @@ class TestViews:
         ("held", "said"),
         [
             (0, "Nothing needs you now."),
-            (1, "The one review that needs you is held by colleagues."),
-            (2, "All 2 that need you are held by colleagues."),
+            (1, "1 review needs you and is held by colleagues."),
+            (2, "2 reviews need you and are held by colleagues."),
         ],
     )
     def test_next_says_why_there_is_none(

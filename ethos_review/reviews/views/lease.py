@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from ethos_review.reviews import leases
+from ethos_review.reviews import next_review as handing_out
+from ethos_review.reviews.forms import QueueForm
+from ethos_review.reviews.models import Review
+from ethos_review.reviews.next_review import Left
+from ethos_review.reviews.views.queue import asked_of_queue
 from ethos_review.web.htmx import Request, tell_script, wants_fragment
 from ethos_review.web.permissions import permission_required
 
@@ -17,12 +24,16 @@ from ethos_review.web.permissions import permission_required
 @permission_required("reviews.decide_claim")
 @require_POST
 def next_review(request: Request) -> HttpResponse:
-    after = request.POST.get("after", "")
-    found = leases.next_review(actor=request.user, after=_uuid(after))
-    if found.review is None:
-        messages.info(request, _why_nothing(found.held_by_others))
-        return redirect("queue")
-    return redirect("review", found.review.review_id)
+    """From the queue, within the filter that it shows; that filter stays in the address when nothing is left."""
+    filters = QueueForm(request.POST).filters()
+    found = handing_out.next_review(
+        actor=request.user, after=_uuid(request.POST.get("after", "")), filters=filters
+    )
+    if isinstance(found, Review):
+        return redirect("review", found.review_id)
+    messages.info(request, _why_nothing(found, filtered=bool(filters)))
+    asked = asked_of_queue(request.POST)
+    return redirect(f"{reverse('queue')}?{urlencode(asked)}" if asked else "queue")
 
 
 @permission_required("reviews.decide_claim")
@@ -47,12 +58,18 @@ def _uuid(text: str) -> UUID | None:
         return None
 
 
-def _why_nothing(held_by_others: int) -> str:
-    if not held_by_others:
-        return "Nothing needs you now."
-    held = (
-        "The one review that needs you is"
-        if held_by_others == 1
-        else f"All {held_by_others} that need you are"
-    )
-    return f"{held} held by colleagues. Open one from the list to take it over, or come back later."
+def _why_nothing(left: Left, *, filtered: bool) -> str:
+    here = "that the filter shows " if filtered else ""
+    if left.held:
+        held = "review needs you and is" if left.held == 1 else "reviews need you and are"
+        said = [
+            f"{left.held} {held} held by colleagues. Open one from the list to take it over, or come back later."
+        ]
+    else:
+        said = [f"Nothing {here}needs you now."]
+    if left.hidden:
+        said.append(f"The filter hides {left.hidden} that need{'s' if left.hidden == 1 else ''} you.")
+    if left.own:
+        own = "review that you submitted waits" if left.own == 1 else "reviews that you submitted wait"
+        said.append(f"{left.own} {own} for someone else.")
+    return " ".join(said)

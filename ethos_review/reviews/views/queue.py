@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -24,4 +24,11 @@ def queue(request: Request) -> HttpResponse:
         cursor=request.GET.get("cursor", ""),
         filters=form.filters(),
     )
-    return render(request, "reviews/queue.html", {"page": page, "form": form})
+    return render(
+        request, "reviews/queue.html", {"page": page, "form": form, "asked": asked_of_queue(request.GET)}
+    )
+
+
+def asked_of_queue(sent: QueryDict) -> dict[str, str]:
+    """What the queue was asked for: its filters and its order, as they were sent."""
+    return {name: str(sent[name]) for name in QueueForm.base_fields if sent.get(name)}
