@@ -5,8 +5,12 @@ from __future__ import annotations
 import ast
 import io
 import json
+import os
 import re
+import secrets
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -31,11 +35,11 @@ from ethos_review.engine.release import ReviewerDecision, allowed_outcomes, make
 from ethos_review.engine.values import MALFORMED, NORMALIZATIONS, classify, relation
 from ethos_review.engine.verdict import ACCUSING, SILENT, VERDICTS
 from ethos_review.engine.verification import CONDITION_PLACES
+from ethos_review.reviews import operations
 from ethos_review.reviews.bindings import EVENT_OF_OUTCOME
 from ethos_review.reviews.queries import GROUPS
 from ethos_review.reviews.queue import TABS
 from ethos_review.reviews.templatetags.review_words import WORDS, badges
-from ethos_review.reviews.verification import find_differences
 from ethos_review.web.shortcuts import SHORTCUTS
 from tests import factories
 
@@ -776,12 +780,33 @@ def test_the_account_that_the_operator_makes_has_its_role() -> None:
 
 
 @pytest.mark.django_db
-def test_rows_carried_over_as_the_operator_reads_keep_the_chain(tmp_path: Path) -> None:
-    factories.make_review(factories.make_submitter())
-    (command,) = re.findall(r"manage\.py (dumpdata .*?--output) reviews\.xml", page("operator.md"), re.DOTALL)
-    call_command(*command.replace("\\\n", "").split(), str(tmp_path / "reviews.xml"), verbosity=0)
-    call_command("loaddata", str(tmp_path / "reviews.xml"), verbosity=0)
-    assert not list(find_differences())
+def test_rows_carried_to_another_database_as_the_operator_reads_keep_everything(tmp_path: Path) -> None:
+    submitter, reviewer = factories.make_submitter(), factories.make_reviewer()
+    fact = factories.claim("fact", "v0001", text="A text with \x01 and \u2028 in it.")
+    review = factories.make_review(submitter, factories.parts(factories.answer(fact)))
+    operations.seal_review(actor=reviewer, review_id=review.review_id)
+    factories.make_review(submitter)
+    told = page("operator.md")
+    (command,) = re.findall(r"manage\.py (dumpdata .*?--output) reviews\.rows", told, re.DOTALL)
+    call_command(*command.replace("\\\n", "").split(), str(tmp_path / "reviews.rows"), verbosity=0)
+
+    for asked in ("migrate", "loaddata reviews.rows", "verify_audit", "replay_releases"):
+        assert f"manage.py {asked}\n" in told
+        done = subprocess.run(
+            [sys.executable, str(ROOT / "manage.py"), *asked.split()],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+            env={
+                "PATH": os.environ["PATH"],
+                "DATABASE_URL": f"sqlite:///{tmp_path / 'other.sqlite3'}",
+                "ETHOS_REVIEW_SECRET_KEY": secrets.token_urlsafe(64),
+                "ETHOS_REVIEW_PLAIN_HTTP": "1",
+            },
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout == "1 releases come out byte for byte as they were sealed.\n"
 
 
 # The sessions of docs/integrator.md ----------------------------------------------------------------------------------
