@@ -6,6 +6,7 @@ from django.urls import include, path
 
 from ethos_review.reviews.views import (
     downloads,
+    help,
     insights,
     keys,
     lease,
@@ -39,6 +40,7 @@ urlpatterns = [
     path("", queue.queue, name="queue"),
     path("next/", lease.next_review, name="next_review"),
     path("insights/", insights.insights, name="insights"),
+    path("help/", help.help_page, name="help"),
     path("upload/", upload.upload, name="upload"),
     path("upload/recognise/<str:role>/", upload.recognise, name="recognise"),
     path("upload/sample/", upload.load_sample, name="load_sample"),

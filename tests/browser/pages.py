@@ -43,6 +43,7 @@ PAGES = {
     "withheld": Sight(lambda w: w.reviewer, lambda w: w.page(SEALED, "withheld")),
     "replay": Sight(lambda w: w.reviewer, lambda w: w.page(SEALED, "replay")),
     "keys": Sight(operator, lambda w: "/keys/"),
+    "help": Sight(lambda w: w.reviewer, lambda w: "/help/"),
     "policy": Sight(lambda w: w.reviewer, lambda w: "/policy/"),
     "verify": Sight(lambda w: w.auditor, lambda w: "/verify/"),
     "audit-filtered": Sight(lambda w: w.auditor, lambda w: "/audit/?action=Review+sealed"),

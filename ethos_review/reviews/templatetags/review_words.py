@@ -10,6 +10,7 @@ from uuid import UUID
 from django import template
 from django.core.paginator import Page, Paginator
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
@@ -108,6 +109,14 @@ WORDS = {
     },
     "answer_status": {"complete": "Complete answer", "partial": "Partial answer", "none": "Nothing released"},
     "review_status": {"needs_review": "Needs review", "ready_to_seal": "Ready to seal", "sealed": "Sealed"},
+    "normalization": {
+        "auto": "by the kind of value",
+        "text": "as text",
+        "number": "as numbers",
+        "boolean": "as yes or no",
+        "exact": "exactly",
+        "set": "as sets",
+    },
     "relation": {"same": "same", "different": "different", "incomparable": "not comparable"},
     "reading_kind": {
         "value": "",
@@ -260,6 +269,12 @@ register.filter("grounding_wording", grounding_wording)
 def reason(claim: ClaimAssessment) -> str:
     """One sentence: why the claim is where it is."""
     return why(claim)
+
+
+@register.simple_tag
+def term(key: str, label: str = "") -> SafeString:
+    """A word that leads to what it means, on the help page."""
+    return format_html('<a class="term" href="{}#{}">{}</a>', reverse("help"), key, label or key)
 
 
 @register.filter
