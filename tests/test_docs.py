@@ -775,8 +775,8 @@ def test_the_account_that_the_operator_makes_has_its_role() -> None:
     (program,) = fenced(page("operator.md"), "python")
     exec(compile(program, "docs/operator.md", "exec"), {})  # noqa: S102
     person = User.objects.get(username="m.okafor")
-    assert person.has_perm("reviews.decide_claim")
-    assert not person.has_perm("reviews.submit_review")
+    assert person.has_perm("accounts.manage_people")
+    assert not person.has_perm("reviews.decide_claim")
 
 
 @pytest.mark.django_db

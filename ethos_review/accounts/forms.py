@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
-from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth import authenticate
+from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, UsernameField
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
 
 from ethos_review.accounts.models import User
 from ethos_review.accounts.roles import ROLES
@@ -25,7 +30,41 @@ class PreferencesForm(forms.ModelForm):  # type: ignore[type-arg]
         fields = ("single_key_shortcuts",)
 
 
+class OwnPasswordForm(PasswordChangeForm):
+    """Wrong old passwords count towards the lockout, as they do at sign-in."""
+
+    def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.request = request
+
+    def clean_old_password(self) -> str:
+        old: str = self.cleaned_data["old_password"]
+        if authenticate(self.request, username=self.user.get_username(), password=old) is None:
+            raise ValidationError(self.error_messages["password_incorrect"], code="password_incorrect")
+        return old
+
+
 class RolesForm(forms.Form):
     roles = forms.MultipleChoiceField(
         choices=[(role, role) for role in ROLES], required=False, widget=forms.CheckboxSelectMultiple
     )
+
+
+class NewPersonForm(RolesForm):
+    username = UsernameField(
+        max_length=User._meta.get_field("username").max_length,
+        validators=User._meta.get_field("username").validators,
+        help_text="What the person types to sign in: letters, digits and @ . + - _",
+    )
+    display_name = forms.CharField(
+        label="Name",
+        max_length=User._meta.get_field("display_name").max_length,
+        required=False,
+        help_text="How others see the person. It stands in the audit chain, and may be left empty.",
+    )
+
+    def clean_display_name(self) -> str:
+        name: str = self.cleaned_data["display_name"]
+        if not name.isprintable():
+            raise ValidationError("The name holds characters that cannot be seen.")
+        return name

@@ -11,6 +11,7 @@ class User(AbstractUser):
     display_name = models.CharField(max_length=150, blank=True)
     single_key_shortcuts = models.BooleanField(default=True)  # WCAG 2.1.4: can be switched off per person
     sign_outs = models.PositiveIntegerField(default=0)  # counting up ends every session of the person
+    password_links = models.PositiveIntegerField(default=0)  # counting up voids the link made before
 
     class Meta(AbstractUser.Meta):
         permissions = (("manage_people", "Can give roles and close accounts"),)

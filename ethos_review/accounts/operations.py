@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
+from axes.handlers.proxy import AxesProxyHandler
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import Group
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from ethos_review.accounts.models import User
+from ethos_review.accounts.password_links import tokens
 from ethos_review.accounts.roles import OPERATOR, ROLES
 from ethos_review.audit.operations import record_event
 
@@ -17,6 +21,74 @@ MANAGE_PEOPLE = "accounts.manage_people"
 
 class Refused(Exception):
     """The act is not allowed, or not on this person; the message is for people."""
+
+
+@transaction.atomic
+def create_person(*, actor: User, username: str, display_name: str, roles: Collection[str]) -> User:
+    """An account without a password, for a person; `make_password_link` is the way to one. Raises Refused."""
+    _require_right(actor)
+    if User.objects.filter(username__iexact=username).exists():
+        raise Refused("There is an account with this name.")
+    person = User(username=username, display_name=display_name)
+    person.set_unusable_password()
+    try:
+        with transaction.atomic():
+            person.save()
+    except IntegrityError as error:  # another operator was first
+        raise Refused("There is an account with this name.") from error
+    given = sorted(ROLES.keys() & set(roles))
+    person.groups.add(*Group.objects.filter(name__in=given))
+    record_event(
+        actor=actor,
+        action="person_created",
+        object_type="person",
+        object_id=person.get_username(),
+        details={"roles": ", ".join(given)},
+    )
+    return person
+
+
+@transaction.atomic
+def make_password_link(*, actor: User, person_id: int) -> str:
+    """The token with which this person, and whoever else holds it, chooses a new password, once.
+
+    The token before it is void. Raises Refused, User.DoesNotExist.
+    """
+    person = _locked(actor, person_id)
+    if person == actor:
+        raise Refused("You change your own password under Preferences.")
+    if not person.is_active:
+        raise Refused("This account is closed. Open it first.")
+    if SocialAccount.objects.filter(user=person).exists():
+        raise Refused("This person signs in through OpenID Connect, and has no password here.")
+    person.password_links += 1
+    person.save(update_fields=["password_links"])
+    record_event(
+        actor=actor, action="password_link_made", object_type="person", object_id=person.get_username()
+    )
+    return tokens.make_token(person)
+
+
+def choose_password(*, person_id: int, token: str, password: str) -> None:
+    """By the token of a link. Every session of the person ends, and so does a lock-out. Raises Refused."""
+    encoded = make_password(password)  # slow on purpose, so before anything is locked
+    with transaction.atomic():
+        person = User.objects.select_for_update().filter(pk=person_id, is_active=True).first()
+        if person is None or not tokens.check_token(person, token):
+            raise Refused("This link is void.")
+        AxesProxyHandler.reset_attempts(username=person.get_username())
+        _store_password(person, encoded, by="link")
+
+
+def change_password(*, actor: User, password: str) -> User:
+    """One's own; whoever calls has asked for the old one. Every session ends. The person as stored."""
+    encoded = make_password(password)
+    with transaction.atomic():
+        person = User.objects.select_for_update().get(pk=actor.pk)
+        if not person.has_usable_password():
+            raise Refused("You sign in without a password here.")
+        _store_password(person, encoded, by="password")
+    return person
 
 
 @transaction.atomic
@@ -80,15 +152,32 @@ def remove_second_factor(*, actor: User, person_id: int) -> None:
     Authenticator.objects.filter(user=person).delete()
 
 
-def _locked(actor: User, person_id: int) -> User:
+def _require_right(actor: User) -> None:
     if not actor.has_perm(MANAGE_PEOPLE):
         raise Refused("Your role does not let you manage people.")
+
+
+def _locked(actor: User, person_id: int) -> User:
+    _require_right(actor)
     return User.objects.select_for_update().get(pk=person_id)
 
 
 def _end_sessions(person: User, *changed: str) -> None:
     person.sign_outs += 1
     person.save(update_fields=["sign_outs", *changed])
+
+
+def _store_password(person: User, encoded: str, *, by: str) -> None:
+    """Sessions end because their hash is over the password (models.py)."""
+    person.password = encoded
+    person.save(update_fields=["password"])
+    record_event(
+        actor=person,
+        action="password_changed",
+        object_type="person",
+        object_id=person.get_username(),
+        details={"by": by},
+    )
 
 
 def _store_roles(

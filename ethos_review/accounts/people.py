@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Final
+from urllib.parse import urlencode
 
 from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
+from django.conf import settings
 from django.contrib import messages
+from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from ethos_review.accounts import operations
-from ethos_review.accounts.forms import RolesForm
+from ethos_review.accounts.forms import NewPersonForm, RolesForm
 from ethos_review.accounts.models import User
 from ethos_review.web.htmx import Request
 from ethos_review.web.permissions import permission_required
@@ -34,12 +41,30 @@ def people(request: Request) -> HttpResponse:
 
 @permission_required(operations.MANAGE_PEOPLE)
 @require_http_methods(["GET", "HEAD", "POST"])
+def new_person(request: Request) -> HttpResponse:
+    form = NewPersonForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        try:
+            with transaction.atomic():
+                person = operations.create_person(actor=request.user, **form.cleaned_data)
+                token = operations.make_password_link(actor=request.user, person_id=person.pk)
+            return _show_link(request, person, token)
+        except operations.Refused as refused:
+            form.add_error("username", str(refused))
+    return render(request, "accounts/new_person.html", {"form": form})
+
+
+@permission_required(operations.MANAGE_PEOPLE)
+@require_http_methods(["GET", "HEAD", "POST"])
 def person(request: Request, person_id: int) -> HttpResponse:
     shown = _people().get(pk=person_id)
     if request.method != "POST":
         form = RolesForm(initial={"roles": [group.name for group in shown.groups.all()]})
         return render(request, "accounts/person.html", {"person": shown, "form": form})
     try:
+        if request.POST.get("action") == "password-link":
+            token = operations.make_password_link(actor=request.user, person_id=person_id)
+            return _show_link(request, shown, token)
         messages.success(request, _act(request, person_id))
     except operations.Refused as refused:
         messages.error(request, str(refused))
@@ -60,6 +85,20 @@ def _act(request: Request, person_id: int) -> str:
     return "The roles are saved."
 
 
+def _show_link(request: Request, person: User, token: str) -> HttpResponse:
+    """In the answer to the form, and nowhere else: neither a redirect nor a message keeps it."""
+    where = f"{reverse('choose_password', args=[person.pk])}?{urlencode({'token': token})}"
+    context = {
+        "person": person,
+        "link": request.build_absolute_uri(where),
+        "until": timezone.now() + timedelta(seconds=settings.PASSWORD_RESET_TIMEOUT),
+    }
+    return render(request, "accounts/password_link.html", context)
+
+
 def _people() -> QuerySet[User]:
-    second_factor = Authenticator.objects.filter(user=OuterRef("pk"))
-    return User.objects.prefetch_related("groups").annotate(has_second_factor=Exists(second_factor))
+    mine = {"user": OuterRef("pk")}
+    return User.objects.prefetch_related("groups").annotate(
+        has_second_factor=Exists(Authenticator.objects.filter(**mine)),
+        uses_openid=Exists(SocialAccount.objects.filter(**mine)),
+    )

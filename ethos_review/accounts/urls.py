@@ -15,10 +15,12 @@ urlpatterns = [
     path("sign-in/code/", views.enter_code, name="mfa_authenticate"),
     path("sign-in/openid/", views.openid_sign_in, name="openid_sign_in"),
     path("sign-in/openid/callback/", views.openid_callback, name="openid_callback"),
+    path("sign-in/password/<int:person_id>/", views.choose_password, name="choose_password"),
     path("sign-in/end/", views.sign_in_end, name="sign_in_end"),
     path("sign-out/", views.sign_out, name="sign_out"),
     path("sign-out/everywhere/", views.sign_out_everywhere, name="sign_out_everywhere"),
     path("preferences/", views.preferences, name="preferences"),
+    path("preferences/password/", views.change_password, name="change_password"),
     path("preferences/confirm/", views.confirm_by_password, name="account_reauthenticate"),
     path("preferences/confirm/code/", views.confirm_by_code, name="mfa_reauthenticate"),
     path("preferences/confirm/passkey/", views.confirm_by_passkey, name="mfa_reauthenticate_webauthn"),
@@ -38,5 +40,6 @@ urlpatterns = [
         "preferences/second-factor/codes/new/", views.recovery_codes_made, name="mfa_generate_recovery_codes"
     ),
     path("people/", people.people, name="people"),
+    path("people/new/", people.new_person, name="new_person"),
     path("people/<int:person_id>/", people.person, name="person"),
 ]

@@ -16,15 +16,19 @@ from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView, OAu
 from axes.helpers import get_cool_off
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth.forms import AuthenticationForm, SetPasswordForm
 from django.contrib.auth.views import LoginView, LogoutView
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from requests import RequestException
 
 from ethos_review.accounts import openid, operations, passkeys
-from ethos_review.accounts.forms import PreferencesForm, SignInForm
+from ethos_review.accounts.forms import OwnPasswordForm, PreferencesForm, SignInForm
+from ethos_review.accounts.models import User
+from ethos_review.accounts.password_links import tokens
 from ethos_review.accounts.sign_in_end import end_of_sign_in, stay_signed_in
 from ethos_review.web.htmx import Request, wants_fragment
 from ethos_review.web.permissions import SIGNED_IN, View, anonymous, permission_required
@@ -70,6 +74,39 @@ def preferences(request: Request) -> HttpResponse:
         messages.success(request, "Saved.")
         return redirect("preferences")
     return render(request, "accounts/preferences.html", {"form": form})
+
+
+@permission_required(SIGNED_IN)
+@require_http_methods(["GET", "HEAD", "POST"])
+def change_password(request: Request) -> HttpResponse:
+    """One's own. This session stays; every other ends."""
+    form = OwnPasswordForm(request, request.user, request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        person = operations.change_password(actor=request.user, password=form.cleaned_data["new_password1"])
+        update_session_auth_hash(request, person)
+        messages.success(request, "Your password is changed, and every other session of yours has ended.")
+        return redirect("preferences")
+    return render(request, "accounts/change_password.html", {"form": form})
+
+
+@anonymous
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def choose_password(request: HttpRequest, person_id: int) -> HttpResponse:
+    """By a link from an operator. Its token stands in the query, which no log of ours holds."""
+    token = request.GET.get("token", "")
+    person = User.objects.filter(pk=person_id, is_active=True).first()
+    if person is None or not tokens.check_token(person, token):
+        return render(request, "accounts/password_link_void.html", status=404)
+    form = SetPasswordForm(person, request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        password = form.cleaned_data["new_password1"]
+        try:
+            operations.choose_password(person_id=person_id, token=token, password=password)
+        except operations.Refused:  # the link was used a moment ago
+            return render(request, "accounts/password_link_void.html", status=404)
+        return render(request, "accounts/password_chosen.html", {"person": person})
+    return render(request, "accounts/choose_password.html", {"person": person, "form": form})
 
 
 @permission_required(SIGNED_IN)

@@ -52,6 +52,8 @@ PAGES = {
     "preferences": Sight(lambda w: w.reviewer, lambda w: "/preferences/"),
     "people": Sight(operator, lambda w: "/people/"),
     "person": Sight(operator, lambda w: f"/people/{w.reviewer.pk}/"),
+    "new-person": Sight(operator, lambda w: "/people/new/"),
+    "password": Sight(lambda w: w.reviewer, lambda w: "/preferences/password/"),
     "second-factor": Sight(lambda w: w.reviewer, lambda w: "/preferences/second-factor/"),
     "confirm": Sight(lambda w: w.reviewer, lambda w: "/preferences/confirm/"),
     "forbidden": Sight(lambda w: w.reviewer, lambda w: "/audit/"),

@@ -1,0 +1,56 @@
+"""From an operator's form to a person who signed in with a password of their own, in a real browser."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from ethos_review.accounts.roles import OPERATOR
+from tests.browser.conftest import Visit
+from tests.browser.test_passkeys import picture
+from tests.web.people import make_person
+
+
+@pytest.mark.parametrize("java_script", [True, False])
+def test_a_new_person_gets_a_link_chooses_a_password_and_signs_in(
+    visit: Visit, live_server: Any, java_script: bool
+) -> None:
+    page = visit("/people/", make_person(OPERATOR), java_script_enabled=java_script)
+    page.get_by_role("link", name="Create an account").click()
+    page.get_by_label("Username").fill("operator")
+    page.get_by_role("button", name="Create the account").click()
+    expect(page.get_by_label("Username")).to_have_accessible_description(
+        "What the person types to sign in: letters, digits and @ . + - _ There is an account with this name."
+    )
+    page.get_by_label("Username").fill("m.okafor")
+    page.get_by_label("Name", exact=True).fill("M. Okafor")
+    page.get_by_label("Reviewer").check()
+    page.get_by_role("button", name="Create the account").click()
+    link = page.get_by_label("Link").input_value()
+    if java_script:
+        picture(page, "password-link")
+
+    theirs = visit(link, java_script_enabled=java_script)
+    theirs.get_by_label("New password", exact=True).fill("short")
+    theirs.get_by_label("New password confirmation").fill("short")
+    theirs.get_by_role("button", name="Set the password").click()
+    expect(theirs.get_by_text("This password is too short.")).to_be_visible()
+    if java_script:
+        picture(theirs, "choose-password")
+    for label in ("New password", "New password confirmation"):
+        theirs.get_by_label(label, exact=True).fill("another long passphrase")
+    theirs.get_by_role("button", name="Set the password").click()
+    if java_script:
+        picture(theirs, "password-chosen")
+    theirs.get_by_role("link", name="Go to sign-in").click()
+    theirs.get_by_label("Username").fill("m.okafor")
+    theirs.get_by_label("Password").fill("another long passphrase")
+    theirs.get_by_role("button", name="Sign in").click()
+    expect(theirs.get_by_role("heading", name="Queue")).to_be_visible()
+
+    again = visit(link, java_script_enabled=java_script)
+    expect(again.get_by_role("heading", name="This link does not work any more")).to_be_visible()
+    if java_script:
+        picture(again, "password-link-void")
