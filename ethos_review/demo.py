@@ -24,6 +24,7 @@ ROLE_OF = {
     "auditor": AUDITOR,
     "operator": OPERATOR,
 }
+SECOND = {"reviewer2": "Second reviewer"}  # everyone else is called like their role
 UNMISTAKABLE = "abcdefghjkmnpqrstuvwxyz23456789"  # no two of these look alike
 PASSWORD_LENGTH = 16
 
@@ -100,7 +101,8 @@ def _make_accounts(file: Path) -> dict[str, str]:
     if passwords != kept:
         _write_private(file, "".join(f"{username} {password}\n" for username, password in passwords.items()))
     for username, role in ROLE_OF.items():
-        user, _ = User.objects.get_or_create(username=username)
+        name = SECOND.get(username, role)
+        user, _ = User.objects.get_or_create(username=username, defaults={"display_name": name})
         if not user.check_password(passwords[username]):
             user.set_password(passwords[username])
             user.save()

@@ -19,9 +19,12 @@ env = environ.FileAwareEnv()  # NAME_FILE=/path is read as the value of NAME
 def secret(name: str) -> str:
     """The value of NAME, or of the file that NAME_FILE names, which nobody but its owner may read."""
     path = os.environ.get(f"{name}_FILE", "")
-    if path and stat.S_IMODE(Path(path).stat().st_mode) & 0o077:
-        raise ImproperlyConfigured(f"{name}_FILE can be read by others than its owner: chmod 600 it.")
-    return str(env.str(name, default="")).rstrip("\r\n")
+    try:
+        if path and stat.S_IMODE(Path(path).stat().st_mode) & 0o077:
+            raise ImproperlyConfigured(f"{name}_FILE can be read by others than its owner: chmod 600 it.")
+        return str(env.str(name, default="")).rstrip("\r\n")
+    except OSError as error:
+        raise ImproperlyConfigured(f"{name}_FILE, {path}, cannot be read: {error.strerror}.") from None
 
 
 DEBUG = env.bool("ETHOS_REVIEW_DEBUG", default=False)

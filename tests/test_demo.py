@@ -65,6 +65,15 @@ def test_it_prints_the_accounts_and_keeps_them(prepared: tuple[Path, str]) -> No
     assert len(set(accounts(directory).values())) == len(USERNAMES)
 
 
+def test_everyone_has_a_name_to_be_told_apart_by(prepared: tuple[Path, str]) -> None:
+    directory, _ = prepared
+    code = (
+        "from ethos_review.accounts.models import User; "
+        "print(*User.objects.order_by('display_name').values_list('display_name', flat=True), sep=', ')"
+    )
+    assert manage(directory, code) == "Auditor, Operator, Reviewer, Second reviewer, Submitter"
+
+
 @pytest.mark.parametrize("name", ["accounts.txt", "secret-key", "signing-key.pem"])
 def test_secrets_are_for_their_owner_only(prepared: tuple[Path, str], name: str) -> None:
     directory, _ = prepared

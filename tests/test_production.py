@@ -111,6 +111,28 @@ def test_what_is_missing_stops_the_start_and_is_named(
     assert said in done.stderr
 
 
+@pytest.mark.parametrize("command", ["check", "migrate", "runserver", "verify_audit"])
+@pytest.mark.parametrize(
+    ("secret_file", "said"),
+    [
+        (None, "ETHOS_REVIEW_SECRET_KEY is missing"),
+        ("/nowhere/key", "ETHOS_REVIEW_SECRET_KEY_FILE, /nowhere/key,"),
+    ],
+)
+def test_a_command_without_its_secret_says_so_in_one_line(
+    environment: dict[str, str], command: str, secret_file: str | None, said: str
+) -> None:
+    del environment["ETHOS_REVIEW_SECRET_KEY_FILE"]
+    if secret_file:
+        environment["ETHOS_REVIEW_SECRET_KEY_FILE"] = secret_file
+
+    done = run(environment, "manage.py", command)
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith(f"manage.py: {said}")
+
+
 def test_a_secret_that_others_can_read_stops_the_start(environment: dict[str, str]) -> None:
     Path(environment["ETHOS_REVIEW_SECRET_KEY_FILE"]).chmod(0o640)
 

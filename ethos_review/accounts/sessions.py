@@ -1,4 +1,4 @@
-"""Sessions that end with the browser, and at the latest some hours after signing in."""
+"""Sessions that end with the browser, and at the latest some hours after signing in or after asking to stay."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ class SessionStore(DatabaseSessionStore):
 
 
 def fix_end(sender: object, request: HttpRequest, **kwargs: Any) -> None:
-    """At sign-in: a moment, which using the product does not move (spec 6.3)."""
+    """At sign-in: a moment, which using the product does not move (spec 6.3); asking to stay does (spec 4.3)."""
     request.session.set_expiry(timezone.now() + timedelta(seconds=settings.SESSION_COOKIE_AGE))

@@ -20,6 +20,7 @@ from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.forms import AuthenticationForm, SetPasswordForm
 from django.contrib.auth.views import LoginView, LogoutView
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -55,7 +56,18 @@ class SignInView(LoginView):
 
 
 sign_in = anonymous(SignInView.as_view())
-sign_out = anonymous(LogoutView.as_view())
+
+
+@anonymous
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def sign_out(request: HttpRequest) -> HttpResponseBase:
+    """By a form only, so that no link of another site signs anyone out; who follows a link gets the form."""
+    if request.method == "POST":
+        return LogoutView.as_view()(request)
+    if not request.user.is_authenticated:
+        return redirect("sign_in")
+    return render(request, "accounts/sign_out.html")
 
 
 @permission_required(SIGNED_IN)

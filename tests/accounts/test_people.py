@@ -141,3 +141,12 @@ def test_an_operator_signs_another_person_out(client: Client, people: dict[str, 
     client.post(reverse("person", args=[people[REVIEWER].pk]), {"action": "sign-out"})
     assert last_event()[:3] == ("operator", "signed_out_everywhere", "reviewer")
     assert theirs.get(reverse("preferences")).status_code == 302
+
+
+def test_closing_an_account_says_beside_the_button_what_it_does(
+    client: Client, people: dict[str, User]
+) -> None:
+    where = reverse("person", args=[people[REVIEWER].pk])
+    assertContains(client.get(where), 'aria-describedby="close-hint">Close the account')
+    client.post(where, {"action": "deactivate"})
+    assertContains(client.get(where), 'aria-describedby="open-hint">Open the account')

@@ -74,9 +74,10 @@ def test_ten_wrong_passwords_lock_the_account_with_a_page_that_says_for_how_long
     assert sign_in(client).status_code == 429
 
 
-def test_signing_out_needs_a_post_and_ends_the_session(client: Client) -> None:
+def test_signing_out_needs_a_form_which_a_link_leads_to_and_ends_the_session(client: Client) -> None:
     client.force_login(make_person(REVIEWER))
-    assert client.get(reverse("sign_out")).status_code == 405
+    assertContains(client.get(reverse("sign_out")), "<h1>Sign out</h1>")
+    assert client.get(reverse("preferences")).status_code == 200
     assertRedirects(client.post(reverse("sign_out")), reverse("sign_in"))
     assertRedirects(client.get(reverse("preferences")), "/sign-in/?next=%2Fpreferences%2F")
 

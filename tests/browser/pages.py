@@ -52,6 +52,7 @@ PAGES = {
     "preferences": Sight(lambda w: w.reviewer, lambda w: "/preferences/"),
     "people": Sight(operator, lambda w: "/people/"),
     "person": Sight(operator, lambda w: f"/people/{w.reviewer.pk}/"),
+    "sign-out": Sight(lambda w: w.reviewer, lambda w: "/sign-out/"),
     "new-person": Sight(operator, lambda w: "/people/new/"),
     "password": Sight(lambda w: w.reviewer, lambda w: "/preferences/password/"),
     "second-factor": Sight(lambda w: w.reviewer, lambda w: "/preferences/second-factor/"),
