@@ -52,7 +52,7 @@ def test_each_tab_lists_what_it_counts(reviewer: Client, world: World) -> None:
 def test_a_row_says_what_is_left_and_for_how_long_it_has_waited(reviewer: Client, world: World) -> None:
     row = text_of(reviewer.get(reverse("queue")), f"review-{world.reviews[LIFT]}")
     assert "What does offer L-2207" in row
-    assert "2 need a decision" in row
+    assert "2 claims need a decision" in row
     assert "3 released 2 undecided 2 withheld" in row
     assert "submitter just now" in row
 

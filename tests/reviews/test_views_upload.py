@@ -71,7 +71,7 @@ def test_good_documents_lead_to_their_review(submitter: Client, folder: str) -> 
             (SUBMITTER,),
             {},
             "Submitted for review. 2 claims need a decision. A reviewer can decide, and seal when all is decided; "
-            "until then nothing is released.",
+            "until then no reader sees any of it.",
         ),
         (PUMP, (SUBMITTER, REVIEWER), {}, "1 claim needs a decision. Another reviewer can decide"),
         (

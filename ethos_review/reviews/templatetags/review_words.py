@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TypedDict, TypeVar
 from uuid import UUID
@@ -272,9 +273,18 @@ def reason(claim: ClaimAssessment) -> str:
 
 
 @register.simple_tag
-def term(key: str, label: str = "") -> SafeString:
-    """A word that leads to what it means, on the help page."""
-    return format_html('<a class="term" href="{}#{}">{}</a>', reverse("help"), key, label or key)
+def term(key: str, *label: str) -> SafeString:
+    """Words that lead to what they mean, on the help page."""
+    return format_html('<a class="term" href="{}#{}">{}</a>', reverse("help"), key, " ".join(label) or key)
+
+
+@register.filter
+def moment(text: str) -> str:
+    """A time in RFC 3339 as pages write times."""
+    try:
+        return f"{datetime.fromisoformat(text).astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+    except ValueError:
+        return text
 
 
 @register.filter
@@ -348,7 +358,7 @@ def lease_now(review: Review) -> ReviewLease | None:
 
 @register.filter
 def undecided_words(count: int) -> str:
-    return f"{count} {'needs' if count == 1 else 'need'} a decision"
+    return f"{count} claim{' needs' if count == 1 else 's need'} a decision"
 
 
 @register.filter

@@ -74,7 +74,7 @@ def _what_comes_next(user: User, review: Review) -> str:
     else:
         claims = "1 claim needs" if count == 1 else f"{count} claims need"
         said = f"{claims} a decision. {who} can decide, and seal when all is decided;"
-    return f"Submitted for review. {said} until then nothing is released."
+    return f"Submitted for review. {said} until then no reader sees any of it."
 
 
 @permission_required("reviews.submit_review")
