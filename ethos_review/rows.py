@@ -26,6 +26,6 @@ class _Exact(json.JSONEncoder):
 
 
 class Serializer(jsonl.Serializer):
-    def _init_options(self) -> None:
-        super()._init_options()
-        self.json_kwargs["cls"] = _Exact
+    def start_serialization(self) -> None:
+        self.options["cls"] = _Exact
+        super().start_serialization()

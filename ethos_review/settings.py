@@ -165,6 +165,7 @@ AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # the page names an end; trying again does not move it
 AXES_HANDLER = "ethos_review.accounts.failed_sign_ins.Handler"
+AXES_USERNAME_CALLABLE = "ethos_review.accounts.failed_sign_ins.counted_name"
 AXES_LOCKOUT_CALLABLE = "ethos_review.accounts.views.locked_out"
 AXES_VERBOSE = False
 AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "code", "next"]  # not kept of a failed attempt

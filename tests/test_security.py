@@ -271,6 +271,6 @@ def test_no_claim_text_rationale_password_or_code_is_logged(client: Client, log:
     client.force_login(world.submitter)
     client.post("/upload/", {"claims": SimpleUploadedFile(f"{CANARY}.json", CANARY.encode())})
     said = log.getvalue()
-    assert "Forbidden" in said
+    assert "New login failure" in said
     assert CANARY not in said
     assert text not in said

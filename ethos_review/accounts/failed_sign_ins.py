@@ -9,7 +9,9 @@ from axes.handlers.database import AxesDatabaseHandler
 from axes.helpers import get_cool_off
 from django.conf import settings
 from django.db import transaction
+from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
 from ethos_review.accounts import second_factor
 from ethos_review.accounts.models import User
@@ -32,6 +34,14 @@ class Handler(AxesDatabaseHandler):  # type: ignore[misc]
                 "mfa" if sender == second_factor.__name__ else "password",
                 request.axes_locked_out,
             )
+
+
+def counted_name(request: HttpRequest, credentials: Mapping[str, Any] | None = None) -> str | None:
+    """What django-axes keeps of the user name that was typed: a name that no account has may be a password."""
+    typed: str | None = (request.POST if credentials is None else credentials).get("username")
+    if not typed or User.objects.filter(username=typed).exists():
+        return typed
+    return salted_hmac(__name__, typed).hexdigest()
 
 
 def _tell(credentials: Mapping[str, Any], by: str, is_locked_out: bool) -> None:

@@ -57,6 +57,21 @@ def test_a_name_that_nobody_has_is_not_told_for_it_may_be_a_password(client: Cli
     assert {event.details for event in Event.objects.all()} == {'{"by":"password"}'}
 
 
+def test_a_password_in_the_field_of_the_name_is_kept_nowhere_and_counts_all_the_same(
+    client: Client, person: User
+) -> None:
+    answers = [fail(client, PASSWORD).status_code for _ in range(11)]
+    assert answers == [200] * 9 + [429] * 2
+    kept = [
+        str(value)
+        for model in (AccessAttempt, Event)
+        for row in model.objects.values()
+        for value in row.values()
+    ]
+    assert not [value for value in kept if PASSWORD in value]
+    assert fail(client).status_code == 200  # an account of that address is not locked out by it
+
+
 def test_a_wrong_code_is_told_apart(client: Client, person: User) -> None:
     client.force_login(person)
     secret, _ = set_up(client)
