@@ -215,7 +215,8 @@ def _decode(envelope: bytes) -> DsseEnvelope:
     except DocumentError as error:
         problem = error.problems[0]
         place = f"{problem.pointer}: " if problem.pointer else ""
-        raise EnvelopeError("malformed_envelope", f"{place}{problem.message}") from None
+        message = f"This is no signed envelope. {place}{problem.message}"
+        raise EnvelopeError("malformed_envelope", message) from None
 
 
 def open_release(envelope: bytes, keys: Sequence[TrustedKey]) -> OpenedRelease:
