@@ -66,6 +66,13 @@ def test_an_event_of_a_claim_leads_to_the_claim(auditor: Client) -> None:
     assertContains(response, ">5f0c9a52</a>")
 
 
+def test_a_failed_sign_in_by_nobody_on_no_account_is_said_in_words(auditor: Client) -> None:
+    Client().post(reverse("sign_in"), {"username": "nobody here", "password": "x"})
+    content = auditor.get(reverse("audit")).content.decode()
+    for said in ("nobody signed in", "of no account", "By: <bdi>password</bdi>"):
+        assert said in content
+
+
 def test_older_events_are_a_page_further(auditor: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queries, "PAGE_SIZE", 2)
     record(3)

@@ -81,6 +81,12 @@ def _nothing(_: Event, __: object, ___: Details) -> None:
     return None
 
 
+def _by(_: Event, value: object, __: Details) -> tuple[str, str]:
+    """The ways in which somebody signed in, or failed to."""
+    ways = _short(value).split(", ")
+    return "By", ", ".join("second factor" if way == "mfa" else way for way in ways)
+
+
 def _second_factor(_: Event, value: object, __: Details) -> tuple[str, str]:
     return "Kind", _SECOND_FACTORS.get(str(value), _short(value))
 
@@ -91,6 +97,7 @@ _SAID: Final[dict[str, Callable[[Event, object, Details], tuple[str, str] | None
     "sequence": _sequence,
     "sealed_by": _sealed_by,
     "sealed_by_name": _nothing,  # said with `sealed_by`
+    "by": _by,
     "type": _second_factor,
 }
 
