@@ -249,5 +249,5 @@ class TestPage:
         for number in range(count):
             open_review(submitter, f"Question {number}?")
         client.force_login(reviewer)
-        with assertNumQueries(10):
+        with assertNumQueries(9):
             client.get(reverse("insights"))

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.contrib.auth.models import Group, Permission
 from django.db import connection, models
 from pytest_django import Settings
 
@@ -486,13 +487,18 @@ class TestDecide:
         assert not ReviewerDecision.objects.exists()
 
     def test_a_review_that_the_reviewer_may_not_see_is_not_there(self, review: Review) -> None:
-        from django.contrib.auth.models import Permission
-
-        narrow = make_user("narrow")
-        narrow.user_permissions.set(Permission.objects.filter(codename__in=["view_review", "decide_claim"]))
+        narrow = Group.objects.create(name="Narrow")
+        narrow.permissions.set(Permission.objects.filter(codename__in=["view_review", "decide_claim"]))
 
         with pytest.raises(Review.DoesNotExist):
-            decide(User.objects.get(pk=narrow.pk), review, JOINED)
+            decide(make_user("narrow", "Narrow"), review, JOINED)
+
+    def test_a_permission_past_every_role_counts_for_nothing(self, review: Review) -> None:
+        person = make_user("someone")
+        person.user_permissions.set(Permission.objects.all())
+
+        with pytest.raises(NotAllowed):
+            decide(User.objects.get(pk=person.pk), review, JOINED)
 
     def test_a_claim_that_is_not_there_takes_no_decision(self, reviewer: User, review: Review) -> None:
         with pytest.raises(Claim.DoesNotExist):

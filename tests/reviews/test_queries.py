@@ -223,16 +223,14 @@ class TestReviewPage:
             open_card(reviewer, review.review_id, 4)
 
     @pytest.mark.parametrize("count", [1, 3])
-    def test_the_page_needs_six_queries(
+    def test_the_page_needs_five_queries(
         self, submitter: User, reviewer: User, count: int, django_assert_num_queries: DjangoAssertNumQueries
     ) -> None:
         review = make_review(submitter, parts(answer(*(synthesis(f"c{n}", "v0001") for n in range(count)))))
         decide(reviewer, review, 0)
         user = fresh(reviewer)
 
-        with django_assert_num_queries(
-            6
-        ):  # two for permissions; review, documents, claims, opened claim's history
+        with django_assert_num_queries(5):  # permissions; review, documents, claims, opened claim's history
             page = review_page(user, review.review_id, opened=0)
             assert len(cards(page)) == count
             assert [document.name for document in page.review.documents.all()] == [
@@ -243,7 +241,7 @@ class TestReviewPage:
             assert page.review.policy.name
 
     @pytest.mark.parametrize("count", [1, 3])
-    def test_an_opened_card_needs_five_queries(
+    def test_an_opened_card_needs_four_queries(
         self, submitter: User, reviewer: User, count: int, django_assert_num_queries: DjangoAssertNumQueries
     ) -> None:
         review = make_review(submitter, parts(answer(synthesis("c", "v0001"))))
@@ -251,7 +249,7 @@ class TestReviewPage:
             decide(reviewer, review, 0)
         user = fresh(reviewer)
 
-        with django_assert_num_queries(5):
+        with django_assert_num_queries(4):
             assert len(open_card(user, review.review_id, 0).history) == count
 
     def test_documents_are_listed_without_their_content(self, submitter: User, reviewer: User) -> None:
@@ -308,7 +306,7 @@ class TestReleaseAndDownloads:
         operations.seal_review(actor=reviewer, review_id=review.review_id)
         user = fresh(reviewer)
 
-        with django_assert_num_queries(4):
+        with django_assert_num_queries(3):
             release = queries.release_of(user, review.review_id)
             assert release.review.submitter.name == "submitter"
             assert release.signing_key.key_id

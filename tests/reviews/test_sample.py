@@ -129,7 +129,7 @@ def test_the_readme_tells_each_claims_fate(folder: str) -> None:
 def test_the_readme_tells_question_contract_and_proof(folder: str) -> None:
     decision = assess(folder).contract_decision
     assert (
-        f"Question: “{decision.question}” Contract {decision.schema_version} says `{decision.app_status}`; "
+        f"Question: “{decision.answer.question}” Contract {decision.schema_version} says `{decision.app_status}`; "
         f"proof `{decision.proof.proof_status}`."
     ) in readme_section(folder)
 

@@ -135,9 +135,9 @@ def test_the_number_of_queries_does_not_grow_with_the_claims(reviewer: Client) -
     large = make_another("11-campus-energy")
     for review_id in (small, large):
         reviewer.get(reverse("review", args=[review_id]))
-    with assertNumQueries(8):
+    with assertNumQueries(7):
         reviewer.get(reverse("review", args=[small]))
-    with assertNumQueries(8):
+    with assertNumQueries(7):
         reviewer.get(reverse("review", args=[large]))
 
 
