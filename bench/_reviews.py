@@ -49,7 +49,7 @@ from tests.factories import (
 )
 
 CSRF = "x" * 32
-WORKERS = 2  # as `make demo` serves it
+WORKERS = 2  # as docs/operator.md serves it, behind a proxy
 REVIEWERS = 8
 SECONDS = 10
 CONTESTED = 1_000  # decisions that two people make at the same moment
@@ -144,9 +144,7 @@ def serving() -> Iterator[int]:
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "gunicorn", "ethos_review.wsgi", "--bind", f"127.0.0.1:{port}"]
     start = time.perf_counter()
-    server = subprocess.Popen(
-        [*command, "--workers", str(WORKERS), "--threads", "4", "--log-level", "warning"]
-    )
+    server = subprocess.Popen([*command, "--workers", str(WORKERS), "--log-level", "warning"])
     try:
         while True:
             try:
