@@ -42,7 +42,10 @@ EFFECTS: dict[str, tuple[str, Callable[[Page], None]]] = {
     "r": ("#claim-2", lambda page: expect(page.locator("#claim-2-rationale")).to_be_focused()),
     "u": ("#claim-6", lambda page: expect(page.locator("#claim-6 [data-go=undo]")).to_be_focused()),
     "Escape": ("#claim-2-rationale", lambda page: expect(page.locator("#claim-2")).to_be_focused()),
-    "g q": ("#claim-2", lambda page: page.wait_for_url("**/")),
+    "g q": (
+        "#claim-2",
+        lambda page: expect(page.get_by_role("heading", name="Queue", level=1)).to_be_visible(),
+    ),
     # The only review there is comes again, loaded anew.
     "g n": ("#claim-2", lambda page: expect(page.locator("#claim-2")).not_to_be_focused()),
     "/": ("#claim-2", lambda page: expect(page.locator("#id_text")).to_be_focused()),
