@@ -8,20 +8,18 @@ from typing import Final
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.utils import timezone
 
 from ethos_review.accounts.models import User
 from ethos_review.reviews.models import Review, ReviewLease
 from ethos_review.reviews.policies import current_policy
 from ethos_review.reviews.queries import visible_to
-from ethos_review.reviews.queue import in_tab
 from ethos_review.reviews.rights import is_barred
 
 LASTS: Final = timedelta(minutes=10)  # after the holder's last act
 WARNS: Final = timedelta(minutes=2)  # before the end
 RENEWED_AFTER: Final = timedelta(minutes=1)  # looking at the page again, or deciding, writes no more often
-CANDIDATES: Final = 20  # reviews that are tried in turn before they are looked up again
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +32,6 @@ class Presence:
     ends_soon: bool  # mine, and about to lapse
     expires_at: datetime | None
     may_hold: bool  # this person has work on it
-
-
-@dataclass(frozen=True, slots=True)
-class Next:
-    review: Review | None  # taken for this person
-    held_by_others: (
-        int  # reviews that need this person but are held by colleagues, when there was nothing else
-    )
 
 
 def presence_of(user: User, review_id: UUID) -> Presence:
@@ -71,7 +61,7 @@ def arrive(user: User, seen: Presence) -> Presence:
         return seen
     if seen.expires_at and seen.expires_at - timezone.now() > LASTS - RENEWED_AFTER:
         return seen
-    _take(user, seen.review.pk)
+    take(user, seen.review.pk)
     return presence_of(user, seen.review.review_id)
 
 
@@ -81,7 +71,7 @@ def take_lease(*, actor: User, review_id: UUID, over: bool = False) -> bool:
     False when a colleague holds it, or when this person has no work on it. Raises Review.DoesNotExist.
     """
     review = visible_to(actor).get(review_id=review_id)
-    return _has_work(actor, review) and _take(actor, review.pk, over=over)
+    return _has_work(actor, review) and take(actor, review.pk, over=over)
 
 
 def renew_lease(*, actor: User, review_id: UUID) -> bool:
@@ -103,30 +93,9 @@ def release_lease(*, actor: User, review_id: UUID) -> bool:
     return bool(ReviewLease.objects.filter(review__review_id=review_id, holder=actor).delete()[0])
 
 
-def next_review(*, actor: User, after: UUID | None = None) -> Next:
-    """The oldest review that needs this person and that no colleague holds, taken for them.
-
-    With `after`, the one behind that review, from the oldest again after the last; that review is let go.
-    """
-    here = visible_to(actor).filter(review_id=after).first() if after else None
-    if here:
-        release_lease(actor=actor, review_id=here.review_id)
-    while True:
-        needed = visible_to(actor).filter(in_tab(actor, "needs_me")).order_by("submitted_at", "pk")
-        free = needed.exclude(Q(lease__expires_at__gt=timezone.now()) & ~Q(lease__holder=actor))
-        candidates = _behind(free, here)[:CANDIDATES]
-        if not candidates:
-            return Next(None, needed.count())
-        for review in candidates:
-            if _take(actor, review.pk):
-                return Next(review, 0)
-
-
-def _behind(reviews: QuerySet[Review], here: Review | None) -> list[Review]:
-    if here is None:
-        return list(reviews[:CANDIDATES])
-    later = Q(submitted_at__gt=here.submitted_at) | Q(submitted_at=here.submitted_at, pk__gt=here.pk)
-    return list(reviews.filter(later)[:CANDIDATES]) or list(reviews[:CANDIDATES])
+def held_by_others(user: User) -> Q:
+    """What makes a review one that a colleague is at work on."""
+    return Q(lease__expires_at__gt=timezone.now()) & ~Q(lease__holder=user)
 
 
 def _has_work(user: User, review: Review) -> bool:
@@ -138,7 +107,7 @@ def _has_work(user: User, review: Review) -> bool:
     return permission is not None and user.has_perm(permission) and not barred
 
 
-def _take(actor: User, review_pk: int, *, over: bool = False) -> bool:
+def take(actor: User, review_pk: int, *, over: bool = False) -> bool:
     """One statement: whoever comes second finds the lease taken, on every database."""
     now = timezone.now()
     table = connection.ops.quote_name(ReviewLease._meta.db_table)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 from uuid import UUID
 
-from django.db.models import Q
-from django.utils import timezone
+from django.db.models import Q, QuerySet
 
 from ethos_review.accounts.models import User
 from ethos_review.reviews import leases
@@ -14,6 +14,9 @@ from ethos_review.reviews.models import Review
 from ethos_review.reviews.policies import current_policy
 from ethos_review.reviews.queries import visible_to
 from ethos_review.reviews.queue import Filters, waiting_for
+
+CANDIDATES: Final = 20  # reviews that are tried in turn before they are looked up again
+EVERYTHING: Final = Filters()
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,29 +28,39 @@ class Left:
     own: int  # submitted by this person, so that someone else decides them
 
 
-def next_review(*, actor: User, after: UUID | None, filters: Filters) -> Review | Left:
-    """As `leases.next_review`; with a filter the oldest one that it shows. Taken for this person."""
-    found = _next_shown(actor, filters) if filters else leases.next_review(actor=actor, after=after).review
-    return found or _left(actor, filters)
+def take_next_review(
+    *, actor: User, after: UUID | None = None, filters: Filters = EVERYTHING
+) -> Review | None:
+    """The oldest review that needs this person, that the filter shows and no colleague holds, taken for them.
 
-
-def _next_shown(actor: User, filters: Filters) -> Review | None:
-    shown = waiting_for(actor, filters).order_by("submitted_at", "pk")
+    With `after`, the one behind that review, from the oldest again after the last; that review is let go.
+    """
+    here = visible_to(actor).filter(review_id=after).first() if after else None
+    if here:
+        leases.release_lease(actor=actor, review_id=here.review_id)
     while True:
-        held = Q(lease__expires_at__gt=timezone.now()) & ~Q(lease__holder=actor)
-        candidates = list(shown.exclude(held)[: leases.CANDIDATES])
-        for review in candidates:
-            if leases.take_lease(actor=actor, review_id=review.review_id):
-                return review
+        needed = waiting_for(actor, filters).order_by("submitted_at", "pk")
+        candidates = _behind(needed.exclude(leases.held_by_others(actor)), here)
         if not candidates:
             return None
+        for review in candidates:
+            if leases.take(actor, review.pk):
+                return review
 
 
-def _left(actor: User, filters: Filters) -> Left:
+def _behind(reviews: QuerySet[Review], here: Review | None) -> list[Review]:
+    if here is None:
+        return list(reviews[:CANDIDATES])
+    later = Q(submitted_at__gt=here.submitted_at) | Q(submitted_at=here.submitted_at, pk__gt=here.pk)
+    return list(reviews.filter(later)[:CANDIDATES]) or list(reviews[:CANDIDATES])
+
+
+def what_is_left(actor: User, filters: Filters) -> Left:
+    """When nothing was handed out."""
     shown = waiting_for(actor, filters).count()
     own = visible_to(actor).filter(status=Review.Status.NEEDS_REVIEW, submitter=actor)
     return Left(
         held=shown,
-        hidden=waiting_for(actor, Filters()).count() - shown,
+        hidden=waiting_for(actor, EVERYTHING).count() - shown,
         own=own.count() if current_policy().separate_duties else 0,
     )

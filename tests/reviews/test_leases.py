@@ -13,8 +13,9 @@ from pytest_django.asserts import assertContains, assertRedirects, assertTemplat
 
 from ethos_review.accounts.models import User
 from ethos_review.reviews import leases, operations
-from ethos_review.reviews.leases import next_review, presence_of, release_lease, renew_lease, take_lease
+from ethos_review.reviews.leases import presence_of, release_lease, renew_lease, take_lease
 from ethos_review.reviews.models import Review, ReviewerDecision, ReviewLease
+from ethos_review.reviews.next_review import take_next_review
 from tests.factories import make_reviewer, make_submitter, make_user
 from tests.reviews.test_concurrency import at_once
 from tests.reviews.test_queries import decide, open_review, ready_review, sealed_review
@@ -153,29 +154,28 @@ class TestNext:
     ) -> None:
         reviews = [open_review(submitter, f"Question {number}?") for number in range(3)]
 
-        assert next_review(actor=reviewer).review == reviews[0]
-        assert next_review(actor=colleague).review == reviews[1]
-        assert next_review(actor=reviewer).review == reviews[0]
+        assert take_next_review(actor=reviewer) == reviews[0]
+        assert take_next_review(actor=colleague) == reviews[1]
+        assert take_next_review(actor=reviewer) == reviews[0]
 
     def test_moving_on_lets_the_review_go_and_begins_again_after_the_last(
         self, submitter: User, reviewer: User, colleague: User
     ) -> None:
         first, second = (open_review(submitter, f"Question {number}?") for number in range(2))
-        next_review(actor=reviewer)
+        take_next_review(actor=reviewer)
 
-        assert next_review(actor=reviewer, after=first.review_id).review == second
-        assert next_review(actor=colleague).review == first
+        assert take_next_review(actor=reviewer, after=first.review_id) == second
+        assert take_next_review(actor=colleague) == first
         release_lease(actor=colleague, review_id=first.review_id)
-        assert next_review(actor=reviewer, after=second.review_id).review == first
+        assert take_next_review(actor=reviewer, after=second.review_id) == first
 
-    def test_when_nothing_is_free_it_says_how_many_are_held(
+    def test_what_a_colleague_holds_is_nobody_elses_next(
         self, submitter: User, reviewer: User, colleague: User
     ) -> None:
-        assert next_review(actor=reviewer) == leases.Next(None, 0)
         open_review(submitter)
-        next_review(actor=colleague)
+        take_next_review(actor=colleague)
 
-        assert next_review(actor=reviewer) == leases.Next(None, 1)
+        assert take_next_review(actor=reviewer) is None
 
     def test_what_needs_someone_else_is_never_next(self, submitter: User, reviewer: User) -> None:
         both = make_user("both", "Submitter", "Reviewer")
@@ -183,7 +183,7 @@ class TestNext:
         ready_review(submitter)
         sealed_review(submitter, reviewer)
 
-        assert next_review(actor=both) == leases.Next(None, 0)
+        assert take_next_review(actor=both) is None
 
     @pytest.mark.parametrize("count", [1, 3])
     def test_asking_for_the_next_takes_two_queries(
@@ -194,7 +194,7 @@ class TestNext:
         reviewer.has_perm("reviews.decide_claim")  # remembered for the request
 
         with django_assert_num_queries(2):
-            next_review(actor=reviewer)
+            take_next_review(actor=reviewer)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -204,10 +204,10 @@ def test_twenty_people_who_ask_at_once_get_twenty_reviews() -> None:
         open_review(submitter, f"Question {number}?")
     people = [make_reviewer(f"person {number}") for number in range(20)]
 
-    found = at_once(*[lambda person=person: next_review(actor=person) for person in people])
+    found = at_once(*[lambda person=person: take_next_review(actor=person) for person in people])
 
-    assert all(isinstance(answer, leases.Next) for answer in found), found
-    assert len({answer.review for answer in found if isinstance(answer, leases.Next)} - {None}) == 20
+    assert all(isinstance(answer, Review) for answer in found), found
+    assert len(set(found)) == 20
     assert {lease.holder for lease in ReviewLease.objects.all()} == set(people)
 
 

@@ -12,7 +12,7 @@ from ethos_review.accounts.models import User
 from ethos_review.accounts.roles import SUBMITTER
 from ethos_review.reviews import leases
 from ethos_review.reviews.models import Review, ReviewLease
-from ethos_review.reviews.next_review import Left, next_review
+from ethos_review.reviews.next_review import Left, take_next_review, what_is_left
 from ethos_review.reviews.queue import Filters
 from tests.factories import decide, make_reviewer, make_submitter
 from tests.reviews.test_queries import open_review, ready_review
@@ -43,8 +43,8 @@ def signed_in(client: Client, reviewer: User) -> Client:
     return client
 
 
-def hand_out(actor: User, filters: Filters = BRIDGES) -> Review | Left:
-    return next_review(actor=actor, after=None, filters=filters)
+def hand_out(actor: User, filters: Filters = BRIDGES) -> Review | None:
+    return take_next_review(actor=actor, filters=filters)
 
 
 def test_the_oldest_review_that_the_filter_shows_is_handed_out(submitter: User, reviewer: User) -> None:
@@ -66,14 +66,14 @@ def test_a_race_for_one_review_leaves_the_loser_the_next(
     submitter: User, reviewer: User, colleague: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = (open_review(submitter, f"Bridge {number}?") for number in range(2))
-    take = leases.take_lease
+    take = leases.take
 
-    def lose_once(**asked: object) -> bool:
-        monkeypatch.setattr(leases, "take_lease", take)
-        take(actor=colleague, review_id=first.review_id)
-        return take(**asked)  # type: ignore[arg-type]
+    def lose_once(actor: User, review_pk: int) -> bool:
+        monkeypatch.setattr(leases, "take", take)
+        take(colleague, first.pk)
+        return take(actor, review_pk)
 
-    monkeypatch.setattr(leases, "take_lease", lose_once)
+    monkeypatch.setattr(leases, "take", lose_once)
     assert hand_out(reviewer) == second
 
 
@@ -88,7 +88,8 @@ def test_the_end_counts_what_is_held_hidden_and_submitted_by_oneself(
         open_review(submitter, f"Tunnel {number}?")
     open_review(reviewer, "My own?")
     ready_review(submitter, "Ready?")
-    assert hand_out(reviewer) == Left(held=1, hidden=2, own=1)
+    assert hand_out(reviewer) is None
+    assert what_is_left(reviewer, BRIDGES) == Left(held=1, hidden=2, own=1)
 
 
 def test_without_a_filter_it_is_the_oldest_of_all(submitter: User, reviewer: User) -> None:

@@ -12,10 +12,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from ethos_review.reviews import leases
-from ethos_review.reviews import next_review as handing_out
 from ethos_review.reviews.forms import QueueForm
-from ethos_review.reviews.models import Review
-from ethos_review.reviews.next_review import Left
+from ethos_review.reviews.next_review import Left, take_next_review, what_is_left
 from ethos_review.reviews.views.queue import asked_of_queue
 from ethos_review.web.htmx import Request, tell_script, wants_fragment
 from ethos_review.web.permissions import permission_required
@@ -26,12 +24,11 @@ from ethos_review.web.permissions import permission_required
 def next_review(request: Request) -> HttpResponse:
     """From the queue, within the filter that it shows; that filter stays in the address when nothing is left."""
     filters = QueueForm(request.POST).filters()
-    found = handing_out.next_review(
-        actor=request.user, after=_uuid(request.POST.get("after", "")), filters=filters
-    )
-    if isinstance(found, Review):
-        return redirect("review", found.review_id)
-    messages.info(request, _why_nothing(found, filtered=bool(filters)))
+    after = _uuid(request.POST.get("after", ""))
+    review = take_next_review(actor=request.user, after=after, filters=filters)
+    if review:
+        return redirect("review", review.review_id)
+    messages.info(request, _why_nothing(what_is_left(request.user, filters), filtered=bool(filters)))
     asked = asked_of_queue(request.POST)
     return redirect(f"{reverse('queue')}?{urlencode(asked)}" if asked else "queue")
 
