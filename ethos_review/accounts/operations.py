@@ -1,4 +1,4 @@
-"""What operators do to accounts, and people to their own: one function, one transaction, one audit event each."""
+"""What operators do to accounts, and people to their own: one function, one transaction, and its events each."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ class Refused(Exception):
 
 
 @transaction.atomic
-def create_person(*, actor: User, username: str, display_name: str, roles: Collection[str]) -> User:
-    """An account without a password, for a person; `make_password_link` is the way to one. Raises Refused."""
+def create_person(
+    *, actor: User, username: str, display_name: str, roles: Collection[str]
+) -> tuple[User, str]:
+    """An account, and the token with which its person chooses the first password. Raises Refused."""
     _require_right(actor)
     if User.objects.filter(username__iexact=username).exists():
         raise Refused("There is an account with this name.")
@@ -45,15 +47,12 @@ def create_person(*, actor: User, username: str, display_name: str, roles: Colle
         object_id=person.get_username(),
         details={"roles": ", ".join(given)},
     )
-    return person
+    return person, _make_password_link(person, actor)
 
 
 @transaction.atomic
 def make_password_link(*, actor: User, person_id: int) -> str:
-    """The token with which this person, and whoever else holds it, chooses a new password, once.
-
-    The token before it is void. Raises Refused, User.DoesNotExist.
-    """
+    """The token with which a person chooses a new password. Raises Refused, User.DoesNotExist."""
     person = _locked(actor, person_id)
     if person == actor:
         raise Refused("You change your own password under Preferences.")
@@ -61,12 +60,7 @@ def make_password_link(*, actor: User, person_id: int) -> str:
         raise Refused("This account is closed. Open it first.")
     if SocialAccount.objects.filter(user=person).exists():
         raise Refused("This person signs in through OpenID Connect, and has no password here.")
-    person.password_links += 1
-    person.save(update_fields=["password_links"])
-    record_event(
-        actor=actor, action="password_link_made", object_type="person", object_id=person.get_username()
-    )
-    return tokens.make_token(person)
+    return _make_password_link(person, actor)
 
 
 def choose_password(*, person_id: int, token: str, password: str) -> None:
@@ -160,6 +154,16 @@ def _require_right(actor: User) -> None:
 def _locked(actor: User, person_id: int) -> User:
     _require_right(actor)
     return User.objects.select_for_update().get(pk=person_id)
+
+
+def _make_password_link(person: User, actor: User) -> str:
+    """Whoever holds the token chooses the password, once. The token before it is void."""
+    person.password_links += 1
+    person.save(update_fields=["password_links"])
+    record_event(
+        actor=actor, action="password_link_made", object_type="person", object_id=person.get_username()
+    )
+    return tokens.make_token(person)
 
 
 def _end_sessions(person: User, *changed: str) -> None:

@@ -11,7 +11,6 @@ from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.contrib import messages
-from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -45,9 +44,7 @@ def new_person(request: Request) -> HttpResponse:
     form = NewPersonForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
         try:
-            with transaction.atomic():
-                person = operations.create_person(actor=request.user, **form.cleaned_data)
-                token = operations.make_password_link(actor=request.user, person_id=person.pk)
+            person, token = operations.create_person(actor=request.user, **form.cleaned_data)
             return _show_link(request, person, token)
         except operations.Refused as refused:
             form.add_error("username", str(refused))
