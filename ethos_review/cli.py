@@ -25,7 +25,7 @@ from ethos_review.engine.envelope import (
     unverified_payload,
 )
 from ethos_review.engine.errors import DocumentError, Problem
-from ethos_review.engine.explain import explain, grounding_wording
+from ethos_review.engine.explain import explain, grounding_wording, reviewed_as
 from ethos_review.engine.keys import TrustedKey, read_key_set
 from ethos_review.engine.policy import DEFAULT_POLICY, Policy, load_policy
 from ethos_review.engine.recognition import describe
@@ -372,7 +372,10 @@ def _print_release(opened: OpenedRelease, verification: Verification) -> None:
     predicate = cast("dict[str, Any]", opened.statement["predicate"])
     release, sealed_by = predicate["release"], predicate["sealed_by"]
     claims = {claim["id"]: claim for claim in predicate["contract_decision"]["claims"]}
-    reviewed = set(release["reviewed_synthesis_claim_ids"])
+    marks = {
+        claim_id: f" ({reviewed_as(claims[claim_id].get('claim_type', '')).lower()})"
+        for claim_id in release["reviewed_synthesis_claim_ids"]
+    }
     policy, unseen = predicate["policy"], verification.documents_not_checked
     proof_status = predicate["contract_decision"]["grounding"]["proof_status"]
     lines = [
@@ -384,8 +387,7 @@ def _print_release(opened: OpenedRelease, verification: Verification) -> None:
         f"Answer relevance: {release['relevance']}. Answer status: {release['answer_status']}.",
         f"Released claims: {len(release['released_claim_ids'])}",
         *(
-            f"  {claim_id}{_reviewed_as(claims[claim_id]) if claim_id in reviewed else ''}: "
-            f"{claims[claim_id]['text']}"
+            f"  {claim_id}{marks.get(claim_id, '')}: {claims[claim_id]['text']}"
             for claim_id in release["released_claim_ids"]
         ),
         f"Withheld claims: {', '.join(release['withheld_claim_ids']) or 'none'}",
@@ -395,11 +397,6 @@ def _print_release(opened: OpenedRelease, verification: Verification) -> None:
     ]
     for line in lines:
         print(_printable(line))
-
-
-def _reviewed_as(claim: dict[str, Any]) -> str:
-    """The release lists every claim that a reviewer released as reviewed synthesis; some are facts."""
-    return " (reviewed synthesis)" if claim.get("claim_type") == "synthesis" else " (released after review)"
 
 
 def _replay(arguments: argparse.Namespace) -> int:

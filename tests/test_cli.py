@@ -399,7 +399,10 @@ def test_a_document_that_the_release_was_not_made_from_is_found(run, files):
     [
         (b"hello", "Not valid: This is no signed envelope. Line 1, column 1"),
         (b"", "Not valid: This is no signed envelope. The document is empty."),
-        (b'{"payload": 5, "payloadType": "x", "signatures": []}', "Not valid: This is no signed envelope. /payload: "),
+        (
+            b'{"payload": 5, "payloadType": "x", "signatures": []}',
+            "Not valid: This is no signed envelope. /payload: ",
+        ),
     ],
 )
 def test_a_refusal_has_one_subject(run, files, content, said):

@@ -118,6 +118,11 @@ def explain(claim: ClaimAssessment) -> tuple[Rule, ...]:
     )
 
 
+def reviewed_as(claim_type: str) -> str:
+    """What a claim is called that a reviewer released: the release lists all of them as reviewed synthesis."""
+    return "Reviewed synthesis" if claim_type == "synthesis" else "Released after review"
+
+
 def grounding_wording(proof_status: str) -> str:
     """What may be said about grounding, and no more (spec 01, law 2)."""
     if proof_status == "unverified":

@@ -21,4 +21,6 @@ def is_barred(user: User, review: Review, policy: Policy) -> bool:
 
 
 def still_undecided(count: int) -> str:
+    if not count:
+        return "No claim is undecided."
     return f"{count} claim{' is' if count == 1 else 's are'} still undecided."

@@ -42,7 +42,7 @@ def test_a_decision_in_one_browser_appears_in_the_other_within_three_seconds(
     expect(mine.locator("#answer-preview .reviewed")).to_contain_text("The warranty of 36 months")
     expect(mine.locator("#progress")).to_contain_text("1 claim is still undecided.")
     expect(mine.locator("#announcement")).to_contain_text("reviewer2 approved: The warranty of 36 months")
-    expect(mine.locator("#announcement")).to_contain_text("1 claim still needs a decision.")
+    expect(mine.locator("#announcement")).to_contain_text("1 claim is still undecided.")
     assert focus_id(mine) == "BODY"
 
 

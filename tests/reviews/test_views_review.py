@@ -234,7 +234,7 @@ def test_after_the_last_decision_the_focus_goes_to_the_seal(reviewer: Client, wo
 def test_a_plain_form_leads_to_the_page_with_the_next_claim(reviewer: Client, world: World) -> None:
     response = post(reviewer, world, "decide_claim", 6, form_of(world, 6, "approve"))
     assertRedirects(response, f"{world.page(LIFT)}?claim=2#claim-2", fetch_redirect_response=False)
-    assertContains(reviewer.get(response["Location"]), "1 claim still undecided.")
+    assertContains(reviewer.get(response["Location"]), "1 claim is still undecided.")
 
 
 def test_the_same_form_sent_twice_is_one_decision(reviewer: Client, world: World) -> None:

@@ -18,19 +18,21 @@ from django.utils.safestring import SafeString, mark_safe
 
 from ethos_review.engine.assessment import ClaimAssessment
 from ethos_review.engine.documents import Json
-from ethos_review.engine.explain import REASONS, Rule, grounding_wording, why
+from ethos_review.engine.explain import REASONS, Rule, grounding_wording, reviewed_as, why
 from ethos_review.engine.report import Check, Citation, Report
 from ethos_review.engine.values import SAME, VALUE
 from ethos_review.engine.values import json_text as engine_json_text
 from ethos_review.engine.verdict import ComparedReading, JudgedValue
 from ethos_review.reviews.insights import Group
 from ethos_review.reviews.models import Review, ReviewLease
-from ethos_review.reviews.views.parts import ITEMS_AT_ONCE
+from ethos_review.reviews.rights import still_undecided
 from ethos_review.web.differences import Piece, mark_differences
 from ethos_review.web.hidden_characters import has_hidden
 from ethos_review.web.templatetags.texts import bare
 
 register = template.Library()
+register.filter(still_undecided)
+register.filter(reviewed_as)
 T = TypeVar("T")
 
 # Tones: ok, warn and bad mean released, waiting and withheld; plain decides nothing by itself.
@@ -174,6 +176,7 @@ TONES = {
 MOST_READINGS = 200  # of one fact
 MOST_VALUES = 50  # delivered by one claim
 MOST_RULES = 100
+ITEMS_AT_ONCE = 50  # of a list that only tells, on each of its pages
 MOST_NAMES = 2  # of values with one verdict, in its badge
 STILL_PARTIAL = "This answer is partial: other claims were withheld or are still under review."
 ICONS = {"ok": "check", "warn": "clock", "bad": "cross"}
@@ -288,12 +291,6 @@ def moment(text: str) -> str:
 
 
 @register.filter
-def reviewed_as(claim_type: str) -> str:
-    """What a claim is called that a reviewer released: the release lists all of them as reviewed synthesis."""
-    return "Reviewed synthesis" if claim_type == "synthesis" else "Released after review"
-
-
-@register.filter
 def disclosure(code: str, undecided: int) -> str:
     """What a reader is told; where no claim is undecided, nothing is said to be under review."""
     return STILL_PARTIAL if code == "partial_answer" and undecided else words(code, "disclosure")
@@ -359,13 +356,6 @@ def lease_now(review: Review) -> ReviewLease | None:
 @register.filter
 def undecided_words(count: int) -> str:
     return f"{count} claim{' needs' if count == 1 else 's need'} a decision"
-
-
-@register.filter
-def undecided_sentence(count: int) -> str:
-    if not count:
-        return "No claim is undecided."
-    return f"{count} claim{' still needs' if count == 1 else 's still need'} a decision."
 
 
 @register.filter

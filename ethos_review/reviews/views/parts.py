@@ -8,7 +8,6 @@ from typing import Final
 
 from ethos_review.reviews.queries import Card
 
-ITEMS_AT_ONCE: Final = 50  # of a list that only tells, on each of its pages
 CARDS_AT_ONCE: Final = 30  # of each group: a page of any review stays below 150 KB (spec 6.4)
 
 

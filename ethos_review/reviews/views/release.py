@@ -13,8 +13,8 @@ from ethos_review.engine.errors import DocumentError
 from ethos_review.reviews import operations, queries
 from ethos_review.reviews.assessments import KeptBytesChanged
 from ethos_review.reviews.replays import replay_release
+from ethos_review.reviews.templatetags.review_words import ITEMS_AT_ONCE
 from ethos_review.reviews.views.obstacles import Obstacle, attempt
-from ethos_review.reviews.views.parts import ITEMS_AT_ONCE
 from ethos_review.web.htmx import Request, tell_script, wants_fragment
 from ethos_review.web.permissions import permission_required
 

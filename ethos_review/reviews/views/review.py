@@ -19,8 +19,10 @@ from ethos_review.reviews.forms import DecisionForm, UndoForm
 from ethos_review.reviews.leases import Presence
 from ethos_review.reviews.models import Claim, ReviewerDecision
 from ethos_review.reviews.queries import Card, ReviewPage
+from ethos_review.reviews.rights import still_undecided
+from ethos_review.reviews.templatetags.review_words import ITEMS_AT_ONCE
 from ethos_review.reviews.views.obstacles import INCOMPLETE_FORM, Obstacle, attempt
-from ethos_review.reviews.views.parts import ITEMS_AT_ONCE, part_of
+from ethos_review.reviews.views.parts import part_of
 from ethos_review.web.htmx import Request, tell_script, wants_fragment
 from ethos_review.web.permissions import permission_required, typed_text
 
@@ -199,12 +201,7 @@ def _card_at(page: ReviewPage, position: int) -> Card:
 def _announce(decision: ReviewerDecision) -> str:
     text, left = decision.claim.text, decision.claim.review.undecided_count
     done = {"approve": "Approved", "block": "Blocked", "undo": "Undone"}[decision.outcome]
-    rest = (
-        "Nothing is undecided any more."
-        if not left
-        else f"{left} claim{'s' if left > 1 else ''} still undecided."
-    )
-    return f"{done}: {text[:80]}{'…' if len(text) > 80 else ''} {rest}"
+    return f"{done}: {text[:80]}{'…' if len(text) > 80 else ''} {still_undecided(left)}"
 
 
 def _page_of_claim(review_id: UUID, position: int) -> str:
