@@ -191,8 +191,8 @@ MFA_FORMS = {
     "reauthenticate": "ethos_review.accounts.second_factor.ConfirmCodeForm",
     "add_webauthn": "ethos_review.accounts.passkeys.AddForm",
     "edit_webauthn": "ethos_review.accounts.passkeys.NameForm",
-    "authenticate_webauthn": "ethos_review.accounts.passkeys.SignInForm",
-    "reauthenticate_webauthn": "ethos_review.accounts.passkeys.ConfirmForm",
+    "authenticate_webauthn": "ethos_review.accounts.passkeys.SignInPasskeyForm",
+    "reauthenticate_webauthn": "ethos_review.accounts.passkeys.ConfirmPasskeyForm",
 }
 
 # Plain HTTP is for a trial on the loopback interface only.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 
 from allauth.core import context
 from allauth.mfa.models import Authenticator
 from allauth.mfa.webauthn import forms as webauthn_forms
 from allauth.mfa.webauthn import views as webauthn_views
-from allauth.mfa.webauthn.internal import auth
+from cryptography.exceptions import InvalidSignature
 from django import forms
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -39,8 +40,10 @@ class CredentialField(forms.CharField):
     def clean(self, value: object) -> dict[str, Any]:
         text = super().clean(value)
         try:
-            answer = dict(self.kind.from_dict(json.loads(text)))
-            return {name: answer[name] for name in ("id", "rawId", "type", "response")}
+            answer = self.kind.from_dict(json.loads(text))
+            _require_sound(answer)
+            members = dict(answer)
+            return {name: members[name] for name in ("id", "rawId", "type", "response")}
         except Exception as error:  # the parser has no error of its own: it stumbles in a dozen ways
             raise ValidationError(self.refusal) from error
 
@@ -52,9 +55,7 @@ class AddForm(webauthn_forms.AddWebAuthnForm):  # type: ignore[misc]
     def clean(self) -> dict[str, Any]:
         try:
             cleaned: dict[str, Any] = super().clean()
-            if "credential" in cleaned:
-                _require_usable_key(cleaned["credential"])
-        except Exception as error:
+        except ValidationError as error:
             raise ValidationError(NOT_ADDED) from error
         return cleaned
 
@@ -70,16 +71,16 @@ class _ThrottledPasskey(webauthn_forms.AuthenticateWebAuthnForm):  # type: ignor
         refuse_while_locked_out(self.user)
         try:
             return super().clean_credential()
-        except Exception as error:
+        except ValidationError as error:
             count_failure(sender=self, request=context.request, user=self.user)
             raise ValidationError(NOT_ACCEPTED) from error
 
 
-class SignInForm(_ThrottledPasskey):
+class SignInPasskeyForm(_ThrottledPasskey):
     """The second step of signing in."""
 
 
-class ConfirmForm(_ThrottledPasskey):
+class ConfirmPasskeyForm(_ThrottledPasskey):
     """Before a change of the second factor."""
 
     reauthenticated = True
@@ -109,14 +110,26 @@ class ConfirmView(webauthn_views.ReauthenticateWebAuthnView):  # type: ignore[mi
         shown: dict[str, Any] = super().get_context_data() | kwargs
         return shown
 
-    def form_invalid(self, form: ConfirmForm) -> HttpResponse:
+    def form_invalid(self, form: ConfirmPasskeyForm) -> HttpResponse:
         """Here, with what is wrong; allauth's view leads away."""
         response: HttpResponse = self.render_to_response(self.get_context_data(form=form))
         return response
 
 
-def _require_usable_key(credential: dict[str, Any]) -> None:
+def _require_sound(answer: RegistrationResponse | AuthenticationResponse) -> None:
+    """What the parser lets pass and verification would stumble over."""
+    if not isinstance(answer.response.client_data.origin, str):
+        raise TypeError
+    if isinstance(answer, RegistrationResponse):
+        data = answer.response.attestation_object.auth_data.credential_data
+        if data is None:
+            raise ValueError
+        _require_usable_key(data.public_key)
+
+
+def _require_usable_key(key: CoseKey) -> None:
     """A key that nobody can check would lock its owner out."""
-    data = auth.parse_registration_response(credential).response.attestation_object.auth_data.credential_data
-    if data.public_key.ALGORITHM not in CoseKey.supported_algorithms():
-        raise ValidationError(NOT_ADDED)
+    if key.ALGORITHM not in CoseKey.supported_algorithms():
+        raise ValueError
+    with suppress(InvalidSignature):
+        key.verify(b"", b"")

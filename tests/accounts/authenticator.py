@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
-from fido2.cose import ES256
+from fido2.cose import ES256, CoseKey
 from fido2.utils import sha256, websafe_encode
 from fido2.webauthn import (
     Aaguid,
@@ -27,11 +26,13 @@ class Passkey:
         self.key = ec.generate_private_key(ec.SECP256R1())
         self.credential_id = secrets.token_bytes(32)
 
-    def create(self, options: Options, origin: str = HERE) -> dict[str, Any]:
+    def create(
+        self, options: Options, origin: str = HERE, changed_key: dict[int, Any] | None = None
+    ) -> dict[str, Any]:
         """What `navigator.credentials.create` gives, as JSON has it."""
         asked = options["publicKey"]
         client_data = CollectedClientData.create("webauthn.create", asked["challenge"], origin)
-        public_key = ES256.from_cryptography_key(self.key.public_key())
+        public_key = CoseKey(ES256.from_cryptography_key(self.key.public_key()) | (changed_key or {}))
         data = AuthenticatorData.create(
             sha256(asked["rp"]["id"].encode()),
             AuthenticatorData.FLAG.UP | AuthenticatorData.FLAG.AT,
@@ -58,7 +59,3 @@ class Passkey:
             "response": {member: websafe_encode(value) for member, value in response.items()},
             "clientExtensionResults": {"credProps": {"rk": False}},
         }
-
-
-def as_text(answer: dict[str, Any]) -> str:
-    return json.dumps(answer)

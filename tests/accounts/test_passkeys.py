@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from allauth.mfa.models import Authenticator
+from allauth.mfa.webauthn.internal import auth
 from axes.models import AccessAttempt
+from django.db import OperationalError
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
@@ -115,10 +117,11 @@ def test_the_passkey_without_the_password_is_worth_nothing(client: Client, passk
 
 
 @pytest.mark.parametrize(
-    "origin", ["https://localhost.example.org", "http://127.0.0.1", "http://example.org"]
+    "origin",
+    ["https://localhost.example.org", "http://127.0.0.1", "http://example.org", "http://[", "", None, 7, [1]],
 )
 def test_what_was_signed_for_another_site_signs_nobody_in(
-    client: Client, passkey: Passkey, origin: str
+    client: Client, passkey: Passkey, origin: object
 ) -> None:
     sign_in(client)
     assertContains(use(client, passkey, origin=origin), "This passkey was not accepted.")
@@ -270,17 +273,44 @@ def test_only_what_the_specification_names_is_kept(client: Client, person: User)
     assert kept["response"].keys() == {"clientDataJSON", "attestationObject"}
 
 
-def test_a_key_that_nobody_can_check_is_not_added(client: Client, person: User) -> None:
+KEYS_THAT_NOBODY_CAN_CHECK: dict[str, dict[int, Any]] = {
+    "of an unknown algorithm": {3: -100},
+    "on another curve": {-1: 2},
+    "not on its curve": {-2: bytes(32)},
+    "with a number for a coordinate": {-2: 7},
+}
+
+
+@pytest.mark.parametrize("changed", KEYS_THAT_NOBODY_CAN_CHECK.values(), ids=KEYS_THAT_NOBODY_CAN_CHECK)
+def test_a_key_that_nobody_can_check_is_not_added(
+    client: Client, person: User, changed: dict[int, Any]
+) -> None:
     sign_in(client)
     confirm(client)
-    answer = Passkey().create(asked(client.get(ADD)))
-    object_ = websafe_decode(answer["response"]["attestationObject"])
-    es256, unknown = b"\x03\x26", b"\x03\x38\x63"  # COSE algorithms -7 and -100
-    answer["response"]["attestationObject"] = websafe_encode(
-        object_.replace(b"\xa5\x01\x02" + es256, b"\xa5\x01\x02" + unknown).replace(b"\x58\xa4", b"\x58\xa5")
-    )
+    answer = Passkey().create(asked(client.get(ADD)), changed_key=changed)
     assertContains(client.post(ADD, {"credential": json.dumps(answer)}), "could not be added")
     assert not Authenticator.objects.exists()
+
+
+def test_a_failure_of_the_database_is_not_said_to_be_a_wrong_passkey(
+    client: Client, passkey: Passkey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*arguments: Any) -> None:
+        raise OperationalError
+
+    sign_in(client)
+    used = {"credential": json.dumps(passkey.get(asked(client.get(USE))))}
+    client.raise_request_exception = False
+    with monkeypatch.context() as broken:
+        broken.setattr(auth, "get_credentials", fail)
+        assert client.post(USE, used).status_code == 503
+    assert not AccessAttempt.objects.exists()
+    client.post(USE, used)
+    confirm(client)
+    added = {"credential": json.dumps(Passkey().create(asked(client.get(ADD))))}
+    with monkeypatch.context() as broken:
+        broken.setattr(auth, "complete_registration", fail)
+        assert client.post(ADD, added).status_code == 503
 
 
 NO_ANSWERS = {
