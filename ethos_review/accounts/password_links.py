@@ -1,7 +1,8 @@
-"""The token of a link with which a person chooses a password: made by an operator, good once, and for a day."""
+"""The token of a link with which a person chooses a password: made by an operator, good once, and for a time."""
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib.auth.tokens import PasswordResetTokenGenerator
 
 from ethos_review.accounts.models import User
@@ -18,3 +19,8 @@ class _Tokens(PasswordResetTokenGenerator):
 
 
 tokens = _Tokens()
+
+
+def hours() -> int:
+    """How long a link works."""
+    return round(settings.PASSWORD_RESET_TIMEOUT / 3600)

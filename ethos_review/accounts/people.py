@@ -18,7 +18,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
-from ethos_review.accounts import operations
+from ethos_review.accounts import operations, password_links
 from ethos_review.accounts.forms import NewPersonForm, RolesForm
 from ethos_review.accounts.models import User
 from ethos_review.web.htmx import Request
@@ -57,7 +57,13 @@ def person(request: Request, person_id: int) -> HttpResponse:
     shown = _people().get(pk=person_id)
     if request.method != "POST":
         form = RolesForm(initial={"roles": [group.name for group in shown.groups.all()]})
-        return render(request, "accounts/person.html", {"person": shown, "form": form})
+        context = {
+            "person": shown,
+            "form": form,
+            "uses_openid": SocialAccount.objects.filter(user=shown).exists(),
+            "hours": password_links.hours(),
+        }
+        return render(request, "accounts/person.html", context)
     try:
         if request.POST.get("action") == "password-link":
             token = operations.make_password_link(actor=request.user, person_id=person_id)
@@ -94,8 +100,6 @@ def _show_link(request: Request, person: User, token: str) -> HttpResponse:
 
 
 def _people() -> QuerySet[User]:
-    mine = {"user": OuterRef("pk")}
     return User.objects.prefetch_related("groups").annotate(
-        has_second_factor=Exists(Authenticator.objects.filter(**mine)),
-        uses_openid=Exists(SocialAccount.objects.filter(**mine)),
+        has_second_factor=Exists(Authenticator.objects.filter(user=OuterRef("pk")))
     )

@@ -26,10 +26,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from requests import RequestException
 
-from ethos_review.accounts import openid, operations, passkeys
+from ethos_review.accounts import openid, operations, passkeys, password_links
 from ethos_review.accounts.forms import OwnPasswordForm, PreferencesForm, SignInForm
 from ethos_review.accounts.models import User
-from ethos_review.accounts.password_links import tokens
 from ethos_review.accounts.sign_in_end import end_of_sign_in, stay_signed_in
 from ethos_review.web.htmx import Request, wants_fragment
 from ethos_review.web.permissions import SIGNED_IN, View, anonymous, permission_required
@@ -108,17 +107,21 @@ def choose_password(request: HttpRequest, person_id: int) -> HttpResponse:
     """By a link from an operator. Its token stands in the query, which no log of ours holds."""
     token = request.GET.get("token", "")
     person = User.objects.filter(pk=person_id, is_active=True).first()
-    if person is None or not tokens.check_token(person, token):
-        return render(request, "accounts/password_link_void.html", status=404)
+    if person is None or not password_links.tokens.check_token(person, token):
+        return _void_link(request)
     form = SetPasswordForm(person, request.POST if request.method == "POST" else None)
     if form.is_valid():
         password = form.cleaned_data["new_password1"]
         try:
             operations.choose_password(person_id=person_id, token=token, password=password)
         except operations.Refused:  # the link was used a moment ago
-            return render(request, "accounts/password_link_void.html", status=404)
-        return render(request, "accounts/password_chosen.html", {"person": person})
+            return _void_link(request)
+        return render(request, "accounts/password_chosen.html")
     return render(request, "accounts/choose_password.html", {"person": person, "form": form})
+
+
+def _void_link(request: HttpRequest) -> HttpResponse:
+    return render(request, "accounts/password_link_void.html", {"hours": password_links.hours()}, status=404)
 
 
 @permission_required(SIGNED_IN)

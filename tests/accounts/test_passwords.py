@@ -199,6 +199,16 @@ def test_a_link_works_for_a_day(
         assert Client().get(link).status_code == status
 
 
+@pytest.mark.parametrize(("seconds", "said"), [(2 * 60 * 60, "2 hours"), (60 * 60, "1 hour")])
+def test_the_pages_say_how_long_a_link_works(
+    client: Client, operator: User, person: User, settings: Settings, seconds: int, said: str
+) -> None:
+    settings.PASSWORD_RESET_TIMEOUT = seconds
+    assertContains(client.get(reverse("person", args=[person.pk])), f"once and within {said}.")
+    void = Client().get(reverse("choose_password", args=[person.pk]))
+    assertContains(void, f"it is older than {said},", status_code=404)
+
+
 @pytest.mark.parametrize("then", ["password-link", "sign-out", "deactivate"])
 def test_a_link_is_void_after_a_newer_one_and_after_access_was_taken(
     client: Client, operator: User, person: User, then: str
