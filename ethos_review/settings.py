@@ -138,7 +138,7 @@ else:
 # Connections are kept, and tried before use: a database that was gone for a while needs no restart here.
 DATABASES["default"]["CONN_MAX_AGE"] = 60  # seconds
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
-SERIALIZATION_MODULES = {"rows": "ethos_review.rows"}
+SERIALIZATION_MODULES = {"rows": "ethos_review.exact_rows"}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_USER_MODEL = "accounts.User"
