@@ -6,23 +6,18 @@ with control characters.
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from django.core.serializers import jsonl
+from django.core.serializers.json import DjangoJSONEncoder
 
 Deserializer = jsonl.Deserializer
 
 
-class _Exact(json.JSONEncoder):
+class _Exact(DjangoJSONEncoder):
     def default(self, value: Any) -> Any:
-        if isinstance(value, datetime):
-            return value.isoformat()
-        if isinstance(value, UUID):
-            return str(value)
-        return super().default(value)
+        return value.isoformat() if isinstance(value, datetime) else super().default(value)
 
 
 class Serializer(jsonl.Serializer):

@@ -93,7 +93,7 @@ class ContractDecision:
 
     @property
     def claims(self) -> tuple[ContractClaim, ...]:
-        """Made when asked for: the decision in JSON needs none of them."""
+        """Made when asked for: without them the decision in JSON of 10,000 claims takes two thirds of the time."""
         return tuple(map(ContractClaim, self.answer.claims, self.rows))
 
     @without_collector

@@ -170,8 +170,8 @@ def recognise_upload(upload: Upload) -> Description:
         message = f"This is a {found.sentence}. Choose a verification report, claims, readings, or a bundle."
         raise DocumentError([Problem(found.kind, "", "other_document", message)])
     if upload.role and found.kind != upload.role:
-        label = Document.Role(found.kind).label
-        message = f"This is another document: {found.sentence}. Choose it as {label.lower()} instead."
+        asked, label = Document.Role(upload.role).label.lower(), Document.Role(found.kind).label.lower()
+        message = f"This is not the {asked} but another document: {found.sentence}. Choose it as {label}."
         raise DocumentError([Problem(found.kind, "", "other_document", message)])
     return found
 

@@ -51,6 +51,10 @@ class Card:
     can_undo: bool
     rationale_required_to_approve: bool
 
+    @property
+    def is_undecided(self) -> bool:
+        return self.group == "needs_review" and self.decision is None
+
 
 @dataclass(frozen=True, slots=True)
 class OpenCard:
@@ -77,8 +81,10 @@ class ReviewPage:
 
     @property
     def withheld(self) -> tuple[Card, ...]:
-        """In the order of the groups."""
-        return tuple(card for _, _, cards in self.groups for card in cards if not card.released)
+        """In the order of the groups; what is undecided is neither withheld nor released."""
+        return tuple(
+            card for _, _, cards in self.groups for card in cards if not (card.released or card.is_undecided)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +174,22 @@ def next_waiting(review: Review, after: int) -> int | None:
     return first if later is None else later
 
 
+def what_comes_next(user: User, review: Review) -> str:
+    """After a submission: what is left to do, and by whom."""
+    if review.status == Review.Status.SEALED:
+        return "Submitted. Nothing in it needs review, so the policy sealed it at once; the release is final."
+    who = "A reviewer"
+    if user.has_perm("reviews.decide_claim"):
+        who = "Another reviewer" if is_barred(user, review, current_policy()) else "You or another reviewer"
+    count = review.undecided_count
+    if not count:
+        said = f"No claim needs a decision. {who} can seal it;"
+    else:
+        claims = "1 claim needs" if count == 1 else f"{count} claims need"
+        said = f"{claims} a decision. {who} can decide, and seal when all is decided;"
+    return f"Submitted for review. {said} until then no reader sees any of it."
+
+
 def release_of(user: User, review_id: UUID) -> Release:
     """With the review and the signing key joined. Raises Release.DoesNotExist."""
     return (
@@ -192,34 +214,31 @@ def contract_decision_of(user: User, review_id: UUID) -> bytes:
 
 def keys_page() -> KeysPage:
     """Three queries, however many keys there are and whatever they signed."""
-    kept = {
-        key.key_id: (key, key.release_count)
-        for key in SigningKey.objects.annotate(release_count=Count("releases")).order_by("-id")
-    }
+    kept = list(SigningKey.objects.annotate(release_count=Count("releases")).order_by("-id"))
     checkpoints = dict(Checkpoint.objects.values_list("key_id").annotate(Count("id")).order_by())
     believed = dict(
         Review.objects.exclude(verifier_key="").values_list("verifier_key").annotate(Count("id")).order_by()
     )
-    current, refusal = signing.key_in_force()
-    unused = [] if current is None or current in kept else [SigningKeyLine(current, None, "signs", 0, 0)]
+    current = signing.configured_key_id()
+    lines = [
+        SigningKeyLine(
+            key_id=key.key_id,
+            key=key,
+            state="retired" if key.retired_at else "signs" if key.key_id == current else "signed",
+            release_count=key.release_count,
+            checkpoint_count=checkpoints.get(key.key_id, 0),
+        )
+        for key in kept
+    ]
+    if current and all(key.key_id != current for key in kept):
+        lines.insert(0, SigningKeyLine(current, None, "signs", 0, 0))
+    still_retired = next((key for key in kept if key.key_id == current and key.retired_at), None)
+    configured = [pem.decode() for pem in verifier_keys()]
     return KeysPage(
-        signing=(
-            *unused,
-            *(
-                SigningKeyLine(
-                    key_id=key.key_id,
-                    key=key,
-                    state="retired" if key.retired_at else "signs" if key.key_id == current else "signed",
-                    release_count=releases,
-                    checkpoint_count=checkpoints.get(key.key_id, 0),
-                )
-                for key, releases in kept.values()
-            ),
-        ),
-        refusal=refusal,
+        signing=tuple(lines),
+        refusal=signing.why_retired(still_retired) if still_retired else signing.why_nothing_can_be_signed(),
         verifiers=tuple(
             VerifierKeyLine(load_verifier_key(pem.encode()).keyid, pem in configured, believed.get(pem, 0))
-            for configured in [tuple(key.decode() for key in verifier_keys())]
             for pem in dict.fromkeys((*configured, *believed))
         ),
     )

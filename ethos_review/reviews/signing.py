@@ -40,14 +40,17 @@ def why_nothing_can_be_signed() -> str:
     return ""
 
 
-def key_in_force() -> tuple[str | None, str]:
-    """The id of the configured key, and why nothing can be signed all the same ("" when it can)."""
-    why = why_nothing_can_be_signed()
-    if why:
-        return None, why
-    key_id = _public_key().keyid
-    retired = SigningKey.objects.filter(key_id=key_id).exclude(retired_at=None).first()
-    return key_id, _retired(retired) if retired else ""
+def configured_key_id() -> str | None:
+    """The id of the key that would sign; None when there is no usable one."""
+    return None if why_nothing_can_be_signed() else _public_key().keyid
+
+
+def why_retired(key: SigningKey) -> str:
+    """Why the configured key signs no more, with the next step."""
+    return (
+        f"The configured key {key.key_id} was retired on {key.retired_at:%Y-%m-%d at %H:%M} UTC. "
+        "Configure another one."
+    )
 
 
 def sign(payload: bytes) -> bytes:
@@ -67,7 +70,7 @@ def key_in_use(actor: User | None, actor_name: str) -> SigningKey:
         defaults={"public_pem": public_key_pem(public).decode(), "first_used_at": timezone.now()},
     )
     if key.retired_at is not None:
-        raise KeyFileError(_retired(key))
+        raise KeyFileError(why_retired(key))
     if first_use:
         record_event(
             actor=actor,
@@ -145,13 +148,6 @@ def check_signing_key(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[
     if settings.HTTPS and not settings.DEBUG:
         return [checks.Error(why, hint=hint, id="ethos_review.E001")]
     return [checks.Warning(f"Nothing can be sealed: {why}", hint=hint, id="ethos_review.W001")]
-
-
-def _retired(key: SigningKey) -> str:
-    return (
-        f"The configured key {key.key_id} was retired on {key.retired_at:%Y-%m-%d at %H:%M} UTC. "
-        "Configure another one."
-    )
 
 
 def _public_key() -> SSlibKey:

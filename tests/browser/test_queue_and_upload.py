@@ -120,7 +120,7 @@ def test_a_chosen_file_is_recognised_at_once(visit: Visit, world: World) -> None
     expect(page.locator("#file-verification_report")).to_contain_text("verification report 1.1.0")
     expect(page.locator("#file-verification_report")).to_contain_text("SHA-256")
     page.set_input_files("#claims", PUMP / "readings.json")
-    expect(page.locator("#file-claims")).to_contain_text("Choose it as readings instead")
+    expect(page.locator("#file-claims")).to_contain_text("Choose it as readings")
     looks_right(page, "upload-recognised")
     page.set_input_files("#claims", [])
     expect(page.locator("#file-claims")).to_be_empty()

@@ -13,7 +13,7 @@ from pytest_django.asserts import assertRedirects, assertTemplateUsed
 from ethos_review.accounts.roles import REVIEWER
 from ethos_review.reviews.models import Review
 from ethos_review.reviews.views.parts import CARDS_AT_ONCE
-from tests.factories import large_bundle, make_review, make_submitter
+from tests.factories import answer, check, claim, large_bundle, make_review, make_submitter, parts, report
 from tests.web.html import has, text_of
 from tests.web.people import make_person
 
@@ -115,17 +115,21 @@ def test_the_whole_answer_has_pages_of_its_own(reviewer: Client, review: Review)
     assert sum(page.count('class="passage') for page in answer) == 500
 
 
-@pytest.mark.parametrize(
-    ("part", "count"), [("released", CLAIMS // 2), ("withheld", CLAIMS // 2)], ids=["released", "withheld"]
-)
-def test_the_last_look_is_light_and_leads_to_everything(
-    reviewer: Client, review: Review, part: str, count: int
-) -> None:
+@pytest.mark.parametrize(("part", "status"), [("released", "grounded"), ("withheld", "not_found")])
+def test_the_last_look_is_light_and_leads_to_everything(reviewer: Client, part: str, status: str) -> None:
+    claims = answer(*(claim(f"c{number}", "v0001") for number in range(CLAIMS)))
+    review = make_review(make_submitter(), parts(claims, report(check("v0001", status))))
     last_look = reviewer.get(reverse("seal_review", args=[review.review_id]))
     assert len(last_look.content) <= HEAVIEST
     listing = reverse(part, args=[review.review_id])
-    assert f'<a href="{listing}">Show all {count} {part} claims</a>' in last_look.content.decode()
-    assert sum(page.count('<p class="claim"') for page in pages_of(reviewer, listing)) == count
+    assert f'<a href="{listing}">Show all {CLAIMS} {part} claims</a>' in last_look.content.decode()
+    assert sum(page.count('<p class="claim"') for page in pages_of(reviewer, listing)) == CLAIMS
+
+
+def test_what_is_undecided_is_not_listed_as_withheld(reviewer: Client, review: Review) -> None:
+    assert "Withheld 0" in text_of(
+        reviewer.get(reverse("withheld", args=[review.review_id])), "listing-title"
+    )
 
 
 def pages_of(client: Client, address: str) -> list[str]:

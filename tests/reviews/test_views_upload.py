@@ -252,7 +252,7 @@ def test_a_file_is_recognised_as_soon_as_it_is_there(
 def test_a_file_in_the_wrong_place_is_told_where_it_belongs(submitter: Client) -> None:
     response = recognise(submitter, "claims", {"claims": files_of(PUMP)["readings"]})
     assert response.status_code == 400
-    assert "Choose it as readings instead" in text_of(response, "file-claims")
+    assert "Choose it as readings" in text_of(response, "file-claims")
 
 
 def test_what_is_wrong_with_a_file_is_told_with_its_place_and_the_nearest_name(submitter: Client) -> None:

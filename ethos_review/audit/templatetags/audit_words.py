@@ -43,9 +43,11 @@ def facts(event: Event) -> list[tuple[str, str]]:
 
 
 def _fact(event: Event, name: str, value: object, details: Details) -> tuple[str, str] | None:
+    if name in _SAID_WITH_ANOTHER:
+        return None
     said = _SAID.get(name)
     if said:
-        return said(event, value, details)
+        return said(value, details)
     if name.endswith("_before") and value == details.get(name.removesuffix("_before")):
         return None
     if name.endswith("_at") and _is_time_of(event, value):
@@ -56,47 +58,43 @@ def _fact(event: Event, name: str, value: object, details: Details) -> tuple[str
     return label, _short(value)
 
 
-def _documents(_: Event, value: object, __: Details) -> tuple[str, str] | None:
+def _documents(value: object, _: Details) -> tuple[str, str] | None:
     if not isinstance(value, list):
         return "Documents", _short(value)
     roles = [str(document.get("role")) for document in value if isinstance(document, dict)]
     return "Documents", ", ".join(role.replace("_", " ") for role in roles)
 
 
-def _copy(_: Event, value: object, __: Details) -> tuple[str, str] | None:
+def _copy(value: object, _: Details) -> tuple[str, str] | None:
     """How often the same bytes were submitted before, on purpose; the first time says nothing."""
     return ("Same bytes as before, copy", _short(value)) if value else None
 
 
-def _sequence(_: Event, value: object, __: Details) -> tuple[str, str]:
+def _sequence(value: object, _: Details) -> tuple[str, str]:
     return "Decision on this claim", f"no. {_short(value)}"
 
 
-def _sealed_by(_: Event, value: object, details: Details) -> tuple[str, str]:
+def _sealed_by(value: object, details: Details) -> tuple[str, str]:
     name = _short(details.get("sealed_by_name"))
     return "Sealed by", f"the policy {name}" if value is None else f"{name} (person {_short(value)})"
 
 
-def _nothing(_: Event, __: object, ___: Details) -> None:
-    return None
-
-
-def _by(_: Event, value: object, __: Details) -> tuple[str, str]:
+def _by(value: object, _: Details) -> tuple[str, str]:
     """The ways in which somebody signed in, or failed to."""
     ways = _short(value).split(", ")
     return "By", ", ".join("second factor" if way == "mfa" else way for way in ways)
 
 
-def _second_factor(_: Event, value: object, __: Details) -> tuple[str, str]:
+def _second_factor(value: object, _: Details) -> tuple[str, str]:
     return "Kind", _SECOND_FACTORS.get(str(value), _short(value))
 
 
-_SAID: Final[dict[str, Callable[[Event, object, Details], tuple[str, str] | None]]] = {
+_SAID_WITH_ANOTHER: Final = frozenset({"sealed_by_name"})
+_SAID: Final[dict[str, Callable[[object, Details], tuple[str, str] | None]]] = {
     "documents": _documents,
     "copy": _copy,
     "sequence": _sequence,
     "sealed_by": _sealed_by,
-    "sealed_by_name": _nothing,  # said with `sealed_by`
     "by": _by,
     "type": _second_factor,
 }

@@ -12,14 +12,12 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from ethos_review.accounts.models import User
 from ethos_review.engine.errors import DocumentError, Problem
-from ethos_review.reviews import operations
+from ethos_review.reviews import operations, queries
 from ethos_review.reviews.forms import UploadForm
-from ethos_review.reviews.models import Document, Review
+from ethos_review.reviews.models import Document
 from ethos_review.reviews.operations import Upload
 from ethos_review.reviews.policies import current_policy
-from ethos_review.reviews.rights import is_barred
 from ethos_review.web.htmx import Request, lead_to, tell_script, wants_fragment
 from ethos_review.web.permissions import permission_required
 
@@ -42,7 +40,7 @@ def upload(request: Request) -> HttpResponseBase:
     except DocumentError as refused:
         return _answer(request, {"problems": _releases_among(uploads) or refused.problems}, status=400)
     if submitted.created:
-        messages.success(request, _what_comes_next(request.user, submitted.review))
+        messages.success(request, queries.what_comes_next(request.user, submitted.review))
     else:
         messages.info(request, "These bytes were submitted before; this is the review they already have.")
     return lead_to(request, "review", submitted.review.review_id)
@@ -59,22 +57,6 @@ def _releases_among(uploads: list[Upload]) -> list[Problem]:
         except DocumentError as refused:
             found += [problem for problem in refused.problems if problem.document == "release"]
     return found
-
-
-def _what_comes_next(user: User, review: Review) -> str:
-    """After a submission: what is left to do, and by whom."""
-    if review.status == Review.Status.SEALED:
-        return "Submitted. Nothing in it needs review, so the policy sealed it at once; the release is final."
-    who = "A reviewer"
-    if user.has_perm("reviews.decide_claim"):
-        who = "Another reviewer" if is_barred(user, review, current_policy()) else "You or another reviewer"
-    count = review.undecided_count
-    if not count:
-        said = f"No claim needs a decision. {who} can seal it;"
-    else:
-        claims = "1 claim needs" if count == 1 else f"{count} claims need"
-        said = f"{claims} a decision. {who} can decide, and seal when all is decided;"
-    return f"Submitted for review. {said} until then no reader sees any of it."
 
 
 @permission_required("reviews.submit_review")
