@@ -29,8 +29,9 @@ class Handler(AxesDatabaseHandler):  # type: ignore[misc]
             return
         with transaction.atomic():
             super().user_login_failed(sender, credentials, request, **kwargs)
+            typed = credentials.get("username")
             _tell(
-                credentials,
+                typed if typed and _is_account(request, typed) else "",
                 "mfa" if sender == second_factor.__name__ else "password",
                 request.axes_locked_out,
             )
@@ -39,20 +40,26 @@ class Handler(AxesDatabaseHandler):  # type: ignore[misc]
 def counted_name(request: HttpRequest, credentials: Mapping[str, Any] | None = None) -> str | None:
     """What django-axes keeps of the user name that was typed: a name that no account has may be a password."""
     typed: str | None = (request.POST if credentials is None else credentials).get("username")
-    if not typed or User.objects.filter(username=typed).exists():
+    if not typed or _is_account(request, typed):
         return typed
     return salted_hmac(__name__, typed).hexdigest()
 
 
-def _tell(credentials: Mapping[str, Any], by: str, is_locked_out: bool) -> None:
-    """No word that was typed, unless it is the name of an account: people type passwords into the wrong field."""
-    account = User.objects.filter(username=credentials.get("username")).first()
-    name = account.get_username() if account else ""
+def _is_account(request: HttpRequest, name: str) -> bool:
+    """Looked up once: django-axes asks for the name several times in one request."""
+    known: dict[str, bool] = request.__dict__.setdefault("known_names", {})
+    if name not in known:
+        known[name] = User.objects.filter(username=name).exists()
+    return known[name]
+
+
+def _tell(name: str, by: str, is_locked_out: bool) -> None:
+    """The name of an account, or none: no other word that was typed is told."""
     if not _was_told("sign_in_failed", name, times=settings.AXES_FAILURE_LIMIT):
         record_event(
             actor=None, action="sign_in_failed", object_type="person", object_id=name, details={"by": by}
         )
-    if account and is_locked_out and not _was_told("person_locked_out", name, times=1):
+    if name and is_locked_out and not _was_told("person_locked_out", name, times=1):
         record_event(actor=None, action="person_locked_out", object_type="person", object_id=name)
 
 

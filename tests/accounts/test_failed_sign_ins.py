@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 from axes.models import AccessAttempt
-from django.db import connections
+from django.db import connection, connections
 from django.http import HttpResponse
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from pytest_django import Settings
 
@@ -55,6 +56,16 @@ def test_a_name_that_nobody_has_is_not_told_for_it_may_be_a_password(client: Cli
         fail(client, typed)
     assert set(told()) == {(FAILED, "")}
     assert {event.details for event in Event.objects.all()} == {'{"by":"password"}'}
+
+
+@pytest.mark.parametrize("username", ["reviewer", "nobody"])
+def test_the_name_is_looked_up_once_to_sign_in_and_once_to_count(
+    client: Client, person: User, username: str
+) -> None:
+    with CaptureQueriesContext(connection) as asked:
+        fail(client, username)
+    people = [query["sql"] for query in asked.captured_queries if 'FROM "accounts_user"' in query["sql"]]
+    assert len(people) == 2
 
 
 def test_a_password_in_the_field_of_the_name_is_kept_nowhere_and_counts_all_the_same(
