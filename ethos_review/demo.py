@@ -27,6 +27,7 @@ ROLE_OF = {
 SECOND = {"reviewer2": "Second reviewer"}  # everyone else is called like their role
 UNMISTAKABLE = "abcdefghjkmnpqrstuvwxyz23456789"  # no two of these look alike
 PASSWORD_LENGTH = 16
+CHANGED = "changed"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -39,8 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not options.no_serve:
         _refuse_used_port(options.port)
     _configure(directory)
-    passwords = _prepare(directory)
-    _say_what_to_do(directory, passwords, None if options.no_serve else options.port)
+    said = _prepare(directory)
+    _say_what_to_do(directory, said, None if options.no_serve else options.port)
     if not options.no_serve:
         _serve(options.port)
 
@@ -76,7 +77,7 @@ def _configure(directory: Path) -> None:
 
 
 def _prepare(directory: Path) -> dict[str, str]:
-    """The passwords of the accounts."""
+    """What to say of each account."""
     django.setup()
     from ethos_review.accounts.models import User
     from ethos_review.reviews.operations import load_sample
@@ -84,30 +85,36 @@ def _prepare(directory: Path) -> dict[str, str]:
     call_command("migrate", verbosity=0)
     if not (directory / "signing-key.pem").exists():
         write_key(directory / "signing-key.pem")
-    passwords = _make_accounts(directory / "accounts.txt")
+    said = _make_accounts(directory / "accounts.txt")
     load_sample(actor=User.objects.get(username="submitter"))
     call_command("collectstatic", interactive=False, verbosity=0)
-    return passwords
+    return said
 
 
 def _make_accounts(file: Path) -> dict[str, str]:
-    """Passwords are written before they are set, so that none is lost whenever this is interrupted."""
+    """What to say of each account: its password, unless the person changed it.
+
+    Passwords are written after they are set: one that is not in the file, because this was interrupted or the file
+    was deleted, is made anew.
+    """
     from django.contrib.auth.models import Group
 
     from ethos_review.accounts.models import User
 
     kept = dict(line.split() for line in file.read_text().splitlines()) if file.exists() else {}
     passwords = {username: kept.get(username) or _make_password() for username in ROLE_OF}
-    if passwords != kept:
-        _write_private(file, "".join(f"{username} {password}\n" for username, password in passwords.items()))
+    said = {}
     for username, role in ROLE_OF.items():
         name = SECOND.get(username, role)
         user, _ = User.objects.get_or_create(username=username, defaults={"display_name": name})
-        if not user.check_password(passwords[username]):
+        user.groups.add(Group.objects.get(name=role))
+        if username not in kept or not user.password:
             user.set_password(passwords[username])
             user.save()
-        user.groups.add(Group.objects.get(name=role))
-    return passwords
+        said[username] = passwords[username] if user.check_password(passwords[username]) else CHANGED
+    if passwords != kept:
+        _write_private(file, "".join(f"{username} {password}\n" for username, password in passwords.items()))
+    return said
 
 
 def _make_password() -> str:
@@ -124,7 +131,8 @@ def _write_private(file: Path, content: str) -> None:
 
 def _say_what_to_do(directory: Path, passwords: dict[str, str], port: int | None) -> None:
     accounts = [
-        f"  {username:<10} {password}   {ROLE_OF[username]}" for username, password in passwords.items()
+        f"  {username:<10} {password:<{PASSWORD_LENGTH}}   {ROLE_OF[username]}"
+        for username, password in passwords.items()
     ]
     lines = [
         "",

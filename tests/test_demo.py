@@ -105,6 +105,40 @@ def test_running_it_again_changes_nothing(prepared: tuple[Path, str]) -> None:
     assert after == before
 
 
+def has_password(directory: Path, username: str, password: str) -> bool:
+    found = f"User.objects.get(username={username!r}).check_password({password!r})"
+    return manage(directory, f"from ethos_review.accounts.models import User; print({found})") == "True"
+
+
+def test_a_changed_password_stays_and_is_said_to_be_changed(tmp_path: Path) -> None:
+    directory = tmp_path / "demo"
+    run(directory, "--no-serve")
+    first = accounts(directory)
+    manage(
+        directory,
+        "from ethos_review.accounts.models import User; from ethos_review.accounts.operations import change_password; "
+        "change_password(actor=User.objects.get(username='reviewer'), password='the heron by the weir')",
+    )
+
+    said = run(directory, "--no-serve").stdout
+
+    assert has_password(directory, "reviewer", "the heron by the weir")
+    assert re.search(r"^ +reviewer +changed +Reviewer$", said, re.MULTILINE)
+    assert first["reviewer"] not in said
+    assert first["auditor"] in said
+
+
+def test_without_the_list_everyone_gets_a_new_password(tmp_path: Path) -> None:
+    directory = tmp_path / "demo"
+    run(directory, "--no-serve")
+    (directory / "accounts.txt").unlink()
+
+    said = run(directory, "--no-serve").stdout
+
+    assert accounts(directory)["reviewer"] in said
+    assert has_password(directory, "reviewer", accounts(directory)["reviewer"])
+
+
 def test_the_environment_does_not_lead_it_elsewhere(
     prepared: tuple[Path, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
