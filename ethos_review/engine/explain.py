@@ -38,7 +38,7 @@ _CONTRACT_ROW: Final = {
 _CAP: Final = {
     "contradicted_by_reading": "A contradiction that was found always blocks.",
     "unsettled_by_readings": "Readings that do not settle a value withhold the claim until a person decides.",
-    "no_check_behind_grounding": "Grounding that is only stated, with no check behind it, needs review.",
+    "no_check_behind_grounding": "No check stands behind its grounding, so it is never final by itself.",
 }
 _ACTION: Final = {
     "show_final": "Final: it is shown unless a person holds it back.",

@@ -108,7 +108,10 @@ def _has_work(user: User, review: Review) -> bool:
 
 
 def take(actor: User, review_pk: int, *, over: bool = False) -> bool:
-    """One statement: whoever comes second finds the lease taken, on every database."""
+    """One statement: whoever comes second finds the lease taken, on every database.
+
+    Nobody is at work on two reviews: the one that the person held before is free again.
+    """
     now = timezone.now()
     table = connection.ops.quote_name(ReviewLease._meta.db_table)
     mine_or_lapsed = f"{table}.holder_id = excluded.holder_id OR {table}.expires_at <= %s OR %s"
@@ -120,4 +123,7 @@ def take(actor: User, review_pk: int, *, over: bool = False) -> bool:
             f"expires_at = excluded.expires_at WHERE {mine_or_lapsed}",
             [review_pk, actor.pk, adapt(now + LASTS), adapt(now), over],
         )
-        return bool(cursor.rowcount == 1)
+        taken = cursor.rowcount == 1
+    if taken:
+        ReviewLease.objects.filter(holder=actor).exclude(review=review_pk).delete()
+    return bool(taken)

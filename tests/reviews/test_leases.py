@@ -59,6 +59,16 @@ class TestTaking:
         assert not take_lease(actor=colleague, review_id=review.review_id)
         assert presence_of(colleague, review.review_id).holder == reviewer
 
+    def test_whoever_goes_on_to_another_review_holds_only_that_one(
+        self, submitter: User, reviewer: User, colleague: User
+    ) -> None:
+        first, second = (open_review(submitter, f"Question {number}?") for number in range(2))
+        for review in (first, second):
+            assert leases.take_lease(actor=reviewer, review_id=review.review_id)
+        assert leases.take_lease(actor=colleague, review_id=first.review_id)
+        assert not leases.take_lease(actor=colleague, review_id=second.review_id)
+        assert ReviewLease.objects.get(holder=colleague).review == first
+
     def test_it_is_taken_over_when_asked_for(self, submitter: User, reviewer: User, colleague: User) -> None:
         review = open_review(submitter)
         take_lease(actor=reviewer, review_id=review.review_id)
@@ -186,14 +196,14 @@ class TestNext:
         assert take_next_review(actor=both) is None
 
     @pytest.mark.parametrize("count", [1, 3])
-    def test_asking_for_the_next_takes_two_queries(
+    def test_asking_for_the_next_takes_three_queries(
         self, submitter: User, reviewer: User, count: int, django_assert_num_queries: DjangoAssertNumQueries
     ) -> None:
         for number in range(count):
             open_review(submitter, f"Question {number}?")
         reviewer.has_perm("reviews.decide_claim")  # remembered for the request
 
-        with django_assert_num_queries(2):
+        with django_assert_num_queries(3):
             take_next_review(actor=reviewer)
 
 
@@ -308,11 +318,11 @@ class TestViews:
         ],
     )
     def test_next_says_why_there_is_none(
-        self, client: Client, submitter: User, reviewer: User, colleague: User, held: int, said: str
+        self, client: Client, submitter: User, reviewer: User, held: int, said: str
     ) -> None:
         for number in range(held):
             review = open_review(submitter, f"Question {number}?")
-            take_lease(actor=colleague, review_id=review.review_id)
+            take_lease(actor=make_reviewer(f"colleague {number}"), review_id=review.review_id)
         client.force_login(reviewer)
 
         assertContains(client.post(reverse("next_review"), {"after": "nonsense"}, follow=True), said)
