@@ -7,7 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC
 from pathlib import Path
 from typing import Final
@@ -147,7 +147,7 @@ def check_uploads(uploads: list[Upload], *, actor: User | None = None) -> Assess
     """
     problems = _problems_of_files(uploads)
     if problems:
-        raise DocumentError(problems)
+        raise DocumentError([*_problems_in_files(uploads), *problems])
     policy = current_policy()
     received = [Received(upload.role, upload.name, upload.content) for upload in uploads]
     assessment = assess(received, policy, verifier_keys())
@@ -397,6 +397,22 @@ def _problems_of_files(uploads: list[Upload]) -> list[Problem]:
             for role, noun in (("verification_report", "verification report"), ("claims", "claims document"))
             if role not in roles
         ]
+    return problems
+
+
+def _problems_in_files(uploads: list[Upload]) -> list[Problem]:
+    """Of each file by itself; while a file is missing or too many, nothing else reads them."""
+    problems: list[Problem] = []
+    for upload in uploads:
+        if _problems_of_names([upload]):
+            continue  # told with the names of all files
+        try:
+            recognise_upload(upload)
+        except DocumentError as refused:
+            problems += [
+                problem if problem.document == "release" else replace(problem, document=upload.role)
+                for problem in refused.problems
+            ]
     return problems
 
 

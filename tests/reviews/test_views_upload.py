@@ -130,6 +130,7 @@ def test_the_same_bytes_lead_to_the_review_they_already_have(submitter: Client) 
     response = submitter.post(reverse("upload"), {"action": "submit", **files_of(PUMP)}, follow=True)
     assert Review.objects.count() == 1
     assertContains(response, "These bytes were submitted before")
+    assertContains(response, f'<a href="{reverse("upload")}#again">upload page</a> and tick “Make a second')
 
 
 def test_the_same_bytes_make_a_second_review_when_asked(submitter: Client) -> None:
@@ -162,6 +163,23 @@ def test_a_problem_is_told_with_its_place_and_nothing_is_stored(
     assert (response.status_code, Review.objects.count(), Document.objects.count()) == (400, 0, 0)
     assert "claims /claims/0/check_ids/0" in told
     assert "v9999" in told
+
+
+@pytest.mark.parametrize("action", ["check", "submit"])
+def test_what_is_wrong_with_the_given_file_stands_before_what_is_missing(
+    submitter: Client, action: str
+) -> None:
+    readme = {"claims": SimpleUploadedFile("README.md", b"# Ethos Review")}
+    told = text_of(upload(submitter, readme, action=action), "upload-result")
+    assert "2 problems found" in told
+    assert told.index("claims whole document This is not JSON") < told.index("Add the verification report")
+
+
+def test_a_file_in_the_wrong_place_is_told_so_when_it_is_submitted(submitter: Client) -> None:
+    files = {"verification_report": files_of(PUMP)["claims"]}
+    told = text_of(upload(submitter, files), "upload-result")
+    assert "Choose it as claims" in told
+    assert "Add the claims document" in told
 
 
 def test_under_htmx_only_the_result_is_answered(submitter: Client) -> None:

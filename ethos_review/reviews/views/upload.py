@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from uuid import uuid4
 
@@ -38,12 +39,21 @@ def upload(request: Request) -> HttpResponseBase:
             actor=request.user, uploads=uploads, again=form.cleaned_data.get("again")
         )
     except DocumentError as refused:
-        return _answer(request, {"problems": _releases_among(uploads) or refused.problems}, status=400)
+        return _answer(request, {"problems": _problems(uploads, refused)}, status=400)
     if submitted.created:
         messages.success(request, queries.what_comes_next(request.user, submitted.review))
     else:
-        messages.info(request, "These bytes were submitted before; this is the review they already have.")
+        messages.info(
+            request,
+            "These bytes were submitted before; this is the review they already have.",
+            extra_tags="submitted-before",  # how to submit them again, with a link, stands in the template
+        )
     return lead_to(request, "review", submitted.review.review_id)
+
+
+def _problems(uploads: list[Upload], refused: DocumentError) -> Sequence[Problem]:
+    named = any(problem.document == "release" for problem in refused.problems)
+    return refused.problems if named else _releases_among(uploads) or refused.problems
 
 
 def _releases_among(uploads: list[Upload]) -> list[Problem]:
