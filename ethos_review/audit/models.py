@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 from django.conf import settings
 from django.db import models
@@ -10,6 +10,29 @@ from django.db.models import CheckConstraint, Q, UniqueConstraint
 from django.db.models.functions import Length
 from django.db.models.lookups import Exact
 
+ACTIONS: Final = (  # of every event that the product records
+    "review_submitted",
+    "claim_approved",
+    "claim_blocked",
+    "decision_undone",
+    "policy_applied",
+    "review_sealed",
+    "key_used",
+    "key_retired",
+    "audit_exported",
+    "signed_in",
+    "sign_in_failed",
+    "person_locked_out",
+    "signed_out_everywhere",
+    "person_created",
+    "person_deactivated",
+    "person_reactivated",
+    "role_changed",
+    "password_link_made",
+    "password_changed",
+    "second_factor_added",
+    "second_factor_removed",
+)
 DIGEST_LENGTH = 64  # lower-case hex characters of a SHA-256
 
 

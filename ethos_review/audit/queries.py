@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
+from itertools import pairwise
 
 import rfc8785
 
@@ -32,6 +33,9 @@ class Filters:
 class EventPage:
     events: tuple[Event, ...]  # newest first
     changed: frozenset[int]  # places of those whose digest does not match what they say
+    loose: frozenset[
+        int
+    ]  # places of those that do not name the digest of the event before, where that is shown
     next_cursor: str  # "" on the last page
     length: int  # of the whole chain
     sha256: str  # of its last event
@@ -50,6 +54,11 @@ def event_page(*, cursor: str = "", filters: Filters | None = None) -> EventPage
     return EventPage(
         events=tuple(shown),
         changed=frozenset(event.sequence for event in shown if not _is_unchanged(event)),
+        loose=frozenset(
+            event.sequence
+            for event, before in pairwise(shown)
+            if before.sequence == event.sequence - 1 and before.sha256 != event.previous_sha256
+        ),
         next_cursor=str(shown[-1].sequence) if len(found) > PAGE_SIZE else "",
         length=head.length if head else 0,
         sha256=head.sha256 if head else GENESIS,

@@ -25,6 +25,7 @@ def events(request: Request) -> HttpResponse:
     context = {
         "page": queries.event_page(cursor=request.GET.get("cursor", ""), filters=filters),
         "form": form,
+        "chosen_action": filters.action,
         "filtered": filters != queries.Filters(),
         "asked": asked.urlencode(),
     }

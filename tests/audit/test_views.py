@@ -11,13 +11,13 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
 from django.urls import reverse
-from pytest_django.asserts import assertContains, assertNumQueries, assertTemplateUsed
+from pytest_django.asserts import assertContains, assertNotContains, assertNumQueries, assertTemplateUsed
 
 from ethos_review import cli
 from ethos_review.accounts.roles import AUDITOR
 from ethos_review.audit import queries
 from ethos_review.audit.models import Event
-from ethos_review.audit.operations import record_event
+from ethos_review.audit.operations import event_digest, record_event
 from ethos_review.engine.audit_chain import read_chain
 from tests.web.people import make_person
 
@@ -97,15 +97,17 @@ def test_filters_live_in_the_address_and_stay_there_on_older_pages(
 ) -> None:
     monkeypatch.setattr(queries, "PAGE_SIZE", 1)
     record(3)
-    asked = {"action": "Review sealed", "object": "o"}
+    asked = {"action": "review_sealed", "object": "o"}
     first = auditor.get(reverse("audit"), asked)
     assertContains(first, "o2")
-    assertContains(first, 'value="Review sealed"')
-    assertContains(first, f"action=Review+sealed&amp;object=o&amp;cursor={first.context['page'].next_cursor}")
-    assertContains(auditor.get(reverse("audit"), {"action": "signed_out"}), "No event is like that.")
+    assertContains(first, '<option value="review_sealed" selected>Review sealed</option>')
+    assertContains(first, f"action=review_sealed&amp;object=o&amp;cursor={first.context['page'].next_cursor}")
+    assertContains(
+        auditor.get(reverse("audit"), {"action": "signed_out_everywhere"}), "No event is like that."
+    )
 
 
-@pytest.mark.parametrize("asked", [{"since": "yesterday"}, {"until": "2026-02-30"}])
+@pytest.mark.parametrize("asked", [{"since": "yesterday"}, {"until": "2026-02-30"}, {"action": "claim"}])
 def test_a_filter_that_cannot_be_one_is_told(auditor: Client, asked: dict[str, str]) -> None:
     response = auditor.get(reverse("audit"), asked)
     assert response.status_code == 400
@@ -117,6 +119,42 @@ def test_a_broken_chain_is_said_on_the_page(auditor: Client) -> None:
     with connection.cursor() as cursor:
         cursor.execute("UPDATE audit_event SET actor_name = 'Nobody' WHERE sequence = 1")
     assertContains(auditor.get(reverse("audit")), "The chain is broken")
+
+
+def test_an_event_that_does_not_follow_the_one_before_it_is_said_on_the_page(auditor: Client) -> None:
+    record(2)
+    other = "0" * 64
+    event = Event.objects.latest("sequence")
+    event.previous_sha256 = other
+    sha256 = event_digest(event, {})
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE audit_event SET previous_sha256 = %s, sha256 = %s WHERE sequence = %s",
+            [other, sha256, event.sequence],
+        )
+        cursor.execute("UPDATE audit_chainhead SET sha256 = %s", [sha256])
+    response = auditor.get(reverse("audit"))
+    assertContains(response, "The chain is broken: events on this page do not name the event before them")
+    assertContains(response, "Does not follow")
+
+
+def test_the_page_says_what_of_the_chain_was_checked_and_what_checks_the_rest(auditor: Client) -> None:
+    record(2)
+    response = auditor.get(reverse("audit"))
+    assertContains(response, "The events of this page and the head fit together")
+    assertContains(response, "<code>manage.py verify_audit</code> checks the whole chain")
+    assertContains(response, "<code>ethos-review verify-audit</code>")
+    assertContains(auditor.get(reverse("audit"), {"object": "o"}), "filter leaves out were not looked at")
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE audit_event SET actor_name = 'Nobody' WHERE sequence = 1")
+    assertNotContains(auditor.get(reverse("audit")), "fit together")
+
+
+def test_an_address_noted_with_the_words_of_the_table_still_filters(auditor: Client) -> None:
+    record(1)
+    response = auditor.get(reverse("audit"), {"action": "Review sealed"})
+    assertContains(response, '<option value="review_sealed" selected>')
+    assert [event.action for event in response.context["page"].events] == ["review_sealed"]
 
 
 def test_details_that_somebody_changed_do_not_stop_the_page(auditor: Client) -> None:

@@ -46,7 +46,7 @@ PAGES = {
     "help": Sight(lambda w: w.reviewer, lambda w: "/help/"),
     "policy": Sight(lambda w: w.reviewer, lambda w: "/policy/"),
     "verify": Sight(lambda w: w.auditor, lambda w: "/verify/"),
-    "audit-filtered": Sight(lambda w: w.auditor, lambda w: "/audit/?action=Review+sealed"),
+    "audit-filtered": Sight(lambda w: w.auditor, lambda w: "/audit/?action=review_sealed"),
     "insights": Sight(lambda w: w.auditor, lambda w: "/insights/"),
     "audit": Sight(lambda w: w.auditor, lambda w: "/audit/"),
     "preferences": Sight(lambda w: w.reviewer, lambda w: "/preferences/"),
