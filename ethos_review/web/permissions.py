@@ -55,8 +55,14 @@ def anonymous(view: View) -> View:
 
 
 def lead_to_sign_in(request: AnyRequest) -> HttpResponse:
-    """Sign-in with the way back. What a plain form sent is shown again: no typed word is lost."""
-    sign_in = f"{resolve_url('sign_in')}?{urlencode({'next': page_of(request)})}"
+    """Sign-in with the way back. What a plain form sent is shown again: no typed word is lost.
+
+    What a form sent through htmx is kept by the script, and the sign-in page says so.
+    """
+    query = {"next": page_of(request)}
+    if request.method == "POST" and request.htmx:
+        query["ended"] = "text-kept" if typed_text(request) else "nothing-changed"
+    sign_in = f"{resolve_url('sign_in')}?{urlencode(query)}"
     if request.method == "POST" and not request.htmx:
         return render(
             request, "session_ended.html", {"sign_in": sign_in, "typed": typed_text(request)}, status=403

@@ -14,7 +14,11 @@
     500: "Something went wrong on the server. Nothing was changed and your text is still here. Try again.",
     503: "The database does not answer. Nothing was changed and your text is still here. Try again in a moment.",
   };
+  const INTERRUPTED = "Your sign-in ended before your decision arrived, so nothing was decided. Your text is kept: read it again, then decide.";
+  const OVERTAKEN = "Your sign-in ended before your decision arrived, so it was not recorded, and this claim takes none from you now. You had typed: ";
   const NOT_LIVE = "What colleagues decide does not arrive at the moment: the server does not answer.";
+  const WHICH_BY_KEY = "Approve or Block? Press Escape, go to Approve with a or to Block with b, then press Enter.";
+  const WHICH = "Approve or Block? Go to one of them with Tab, then press Enter.";
   const announce = (text) => { find("#announcement").textContent = text; };
   // A status is seen and heard; it need not stay. A notice of a failure stays until the next request.
   let fading = 0;
@@ -38,6 +42,28 @@
   document.addEventListener("input", ({ target }) => {
     if (target.matches("[data-draft]")) sessionStorage.setItem(draftKey(target), target.value);
   });
+
+  // A decision that found the sign-in ended, or the page older than it: back on the page, the work goes on at its text.
+  const interruptedKey = `interrupted/${document.body.dataset.person}`;
+  document.addEventListener("htmx:before:response", ({ detail }) => {
+    const text = find("textarea[data-draft]", detail.ctx.sourceElement);
+    if (text && detail.ctx.response.headers.get("HX-Redirect")) {
+      sessionStorage.setItem(interruptedKey, JSON.stringify({ id: text.id, typed: text.value }));
+    }
+  });
+  const resumeInterrupted = () => {
+    const { id, typed } = JSON.parse(sessionStorage.getItem(interruptedKey) ?? "{}");
+    const card = id && document.getElementById(id.replace("-rationale", ""));
+    if (!card) return;
+    sessionStorage.removeItem(interruptedKey);
+    const said = find("#main > .message"); // by the server, at the top of the page
+    const text = document.getElementById(id);
+    (text ?? card).focus({ preventScroll: true });
+    (text ?? card).scrollIntoView({ block: text ? "center" : "start" });
+    // A live region is read when it changes while the page stands, not while it comes.
+    setTimeout(() => giveNotice(said?.textContent ?? (text ? INTERRUPTED : OVERTAKEN + typed)), 300);
+    said?.remove();
+  };
 
   // Cards ------------------------------------------------------------------------------------------------------------
 
@@ -79,8 +105,15 @@
     }
   });
 
+  // A card taller than the window counts as seen by its top.
+  const bringIntoView = (card) => {
+    const { top, bottom } = card.getBoundingClientRect();
+    if (top < 0 || bottom > innerHeight) card.scrollIntoView({ block: "start", behavior: "instant" });
+  };
   const focusOn = (element) => {
-    element?.focus();
+    const isCard = element?.matches(".card");
+    element?.focus({ preventScroll: isCard });
+    if (isCard) bringIntoView(element);
     return Boolean(element);
   };
   const goTo = (name) => {
@@ -94,6 +127,17 @@
     }
     if (body?.hidden && name !== "undo") show(card, true);
     return focusOn(place(card, name));
+  };
+  // The button that was headed for is remembered with the form, for Ctrl+Enter in its rationale.
+  let lastSent = null; // the form and the button of the last decision that was sent
+  document.addEventListener("submit", ({ target, submitter }) => {
+    if (!target.matches(".decide")) return;
+    lastSent = { form: target.id, outcome: submitter?.value };
+    rememberOpen(target.closest(".card")); // the way back, should the sign-in have ended
+  }, true);
+  const rememberIntent = (card) => {
+    const refused = find(".decide:has([aria-invalid])", card);
+    if (refused && refused.id === lastSent?.form) refused.dataset.intent = lastSent.outcome;
   };
   const place = (card, name) => {
     const rationale = find("[data-go=rationale]", card);
@@ -151,7 +195,7 @@
     if (target.matches("textarea[data-draft]") && key === "Enter" && (event.ctrlKey || event.metaKey)) {
       const buttons = findAll("[name=outcome]", target.form);
       const meant = buttons.length === 1 ? buttons[0] : buttons.find((b) => b.value === target.form.dataset.intent);
-      return void (meant ? target.form.requestSubmit(meant) : buttons[0].focus());
+      return void (meant ? target.form.requestSubmit(meant) : announce(shortcutsAreOn ? WHICH_BY_KEY : WHICH));
     }
     if (event.ctrlKey || event.metaKey || event.altKey || target.matches("input, textarea, select") || !ready()) return;
     const keys = begun ? `${begun} ${key}` : key;
@@ -185,7 +229,10 @@
     restoreDrafts();
     if (isUnasked(event)) return;
     const card = document.getElementById(event.detail.ctx.target?.id ?? "")?.closest(".card");
-    if (card) rememberOpen(card);
+    if (card) {
+      rememberOpen(card);
+      rememberIntent(card);
+    }
     if (wish && card?.id === wish.card) focusOn(place(card, wish.name) ?? card);
     else if (document.activeElement === document.body) goOn(card);
     wish = null;
@@ -202,7 +249,7 @@
     const next = document.getElementById(detail.focus);
     if (!next) return void location.assign(`?claim=${detail.focus.slice("claim-".length)}#${detail.focus}`);
     if (next.matches(".card")) rememberOpen(next);
-    next.focus();
+    focusOn(next);
   });
 
   // Colleagues at work on the same review ---------------------------------------------------------------------------------
@@ -266,4 +313,5 @@
   });
 
   restoreDrafts();
+  resumeInterrupted();
 })();

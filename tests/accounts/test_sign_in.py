@@ -89,6 +89,20 @@ def test_without_a_session_an_htmx_request_leads_the_whole_page_to_sign_in_and_b
     assert response["HX-Redirect"] == "/sign-in/?next=%2Fpreferences%2F%3Fa%3Db"
 
 
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("I read it twice", "Your sign-in ended. Nothing was decided; your text is kept."),
+        ("", "Your sign-in ended. Nothing was changed."),
+    ],
+)
+def test_sign_in_says_what_became_of_a_form_that_found_the_session_ended(
+    client: Client, typed: str, said: str
+) -> None:
+    response = client.post(reverse("preferences"), {"rationale": typed}, headers=HTMX)
+    assertContains(client.get(response["HX-Redirect"]), said)
+
+
 def test_without_a_session_a_plain_form_shows_again_what_was_typed(client: Client) -> None:
     response = client.post(
         reverse("preferences"),

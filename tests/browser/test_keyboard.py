@@ -140,6 +140,61 @@ def test_control_enter_in_the_rationale_decides_as_the_last_key_meant(visit: Vis
 
 
 @only_review
+@pytest.mark.parametrize("shortcuts", [True, False], ids=["with shortcuts", "without shortcuts"])
+def test_control_enter_without_a_button_headed_for_says_how_to_choose(
+    visit: Visit, world: World, shortcuts: bool
+) -> None:
+    world.reviewer.single_key_shortcuts = shortcuts
+    world.reviewer.save()
+    page = visit(world.page(REVIEW), world.reviewer)
+    page.locator("#claim-2-rationale").focus()
+    page.keyboard.type("It concludes too much.")
+    page.keyboard.press("Control+Enter")
+    how = "Press Escape, go to Approve with a or to Block with b" if shortcuts else "with Tab"
+    expect(page.locator("#announcement")).to_contain_text(how)
+    expect(page.locator("#claim-2-rationale")).to_be_focused()
+    assert ReviewerDecision.objects.count() == 0
+
+
+@pytest.mark.parametrize("world", [("06-cladding-sheet",)], indirect=True)
+@pytest.mark.parametrize(("key", "decided"), [("a", "Approved by reviewer"), ("b", "Blocked by reviewer")])
+def test_control_enter_after_a_missing_rationale_decides_as_before(
+    visit: Visit, world: World, key: str, decided: str
+) -> None:
+    page = visit(f"{world.page('06-cladding-sheet')}?claim=2", world.reviewer)
+    page.locator("#claim-2").focus()
+    page.keyboard.press(key)
+    page.locator(f"#claim-2 [data-go={'approve' if key == 'a' else 'block'}]").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#claim-2-error")).to_be_visible()
+    page.keyboard.type("I read the sheet.")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#claim-2 .decision")).to_contain_text(decided)
+
+
+@pytest.mark.parametrize("world", [(LONG,)], indirect=True)
+def test_the_top_of_the_claim_that_takes_the_focus_is_in_sight(visit: Visit, world: World) -> None:
+    page = visit(world.page(LONG), world.reviewer, height=500)
+    for _ in range(3):
+        waiting = page.locator(".card[data-undecided]").first
+        current = waiting.get_attribute("id")
+        waiting.locator("[data-go=rationale]").fill("The source does not say this.")
+        waiting.locator("[data-go=block]").focus()
+        page.keyboard.press("Enter")
+        expect(page.locator(f"#{current}[data-undecided]")).to_have_count(0)
+        assert_top_is_in_sight(page)
+    page.locator(f"#{current} [data-go=undo]").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(f"#{current}")).to_be_focused()
+    assert_top_is_in_sight(page)
+
+
+def assert_top_is_in_sight(page: Page) -> None:
+    top = page.evaluate("document.activeElement.closest('.card').getBoundingClientRect().top")
+    assert 0 <= top < 400
+
+
+@only_review
 def test_undo_is_one_key_and_enter(visit: Visit, world: World) -> None:
     decide_as_shown(world.reviewer, world.reviews[REVIEW], 6, "approve")
     page = visit(world.page(REVIEW), world.reviewer)

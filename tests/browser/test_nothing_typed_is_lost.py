@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 from ethos_review.reviews import operations
 from ethos_review.reviews.models import ReviewerDecision
 from tests.browser.conftest import Visit, session_cookie
+from tests.factories import decide_as_shown
 from tests.web.people import PASSWORD
 from tests.web.world import World
 
@@ -56,13 +57,49 @@ def test_the_end_of_the_session_leads_to_sign_in_and_back(page: Page, world: Wor
     Session.objects.all().delete()
     approve(page)
     page.wait_for_url("**/sign-in/**")
+    expect(page.locator("#main")).to_contain_text(
+        "Your sign-in ended. Nothing was decided; your text is kept."
+    )
     page.get_by_label("Username").fill("reviewer")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url(f"**{world.page(REVIEW)}?claim={CLAIM}")
     is_kept(page)
+    expect(page.locator(f"#claim-{CLAIM}-rationale")).to_be_focused()
+    expect(page.locator(f"#claim-{CLAIM}-rationale")).to_be_in_viewport(ratio=1)
+    expect(page.locator("#notice")).to_contain_text("nothing was decided. Your text is kept")
     approve(page)
     expect(page.locator(f"#claim-{CLAIM} .decision")).to_contain_text("Approved by reviewer")
+    expect(page.locator("#notice")).to_be_empty()
+
+
+def test_a_claim_that_was_decided_while_the_session_was_over_gives_the_text_back(
+    page: Page, world: World
+) -> None:
+    Session.objects.all().delete()
+    approve(page)
+    page.wait_for_url("**/sign-in/**")
+    decide_as_shown(world.colleague, world.reviews[REVIEW], CLAIM, "approve")
+    page.get_by_label("Username").fill("reviewer")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.locator(f"#claim-{CLAIM}")).to_be_focused()
+    expect(page.locator("#notice")).to_contain_text(
+        f"it was not recorded, and this claim takes none from you now. You had typed: {TEXT}"
+    )
+
+
+def test_the_session_ends_while_another_claim_was_opened_last(page: Page, world: World) -> None:
+    page.locator("#claim-0-toggle").click()
+    expect(page.locator("#claim-0-body")).to_be_visible()
+    Session.objects.all().delete()
+    approve(page)
+    page.wait_for_url("**/sign-in/**")
+    page.get_by_label("Username").fill("reviewer")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    is_kept(page)
+    expect(page.locator(f"#claim-{CLAIM}-rationale")).to_be_focused()
 
 
 def test_a_form_from_before_another_sign_in_is_told_and_loaded_again(page: Page, world: World) -> None:
@@ -73,6 +110,8 @@ def test_a_form_from_before_another_sign_in_is_told_and_loaded_again(page: Page,
     approve(page)
     expect(page.get_by_text("This page was older than your sign-in")).to_be_visible()
     is_kept(page)
+    expect(page.locator(f"#claim-{CLAIM}-rationale")).to_be_focused()
+    expect(page.locator("#notice")).to_contain_text("Nothing was decided.")
     assert ReviewerDecision.objects.count() == 0
 
 
