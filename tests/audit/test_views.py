@@ -142,8 +142,8 @@ def test_the_page_says_what_of_the_chain_was_checked_and_what_checks_the_rest(au
     record(2)
     response = auditor.get(reverse("audit"))
     assertContains(response, "The events of this page and the head fit together")
-    assertContains(response, "<code>manage.py verify_audit</code> checks the whole chain")
-    assertContains(response, "<code>ethos-review verify-audit</code>")
+    assertContains(response, '<code class="whole">manage.py verify_audit</code> checks the whole chain')
+    assertContains(response, '<code class="whole">ethos-review verify-audit</code>')
     assertContains(auditor.get(reverse("audit"), {"object": "o"}), "filter leaves out were not looked at")
     with connection.cursor() as cursor:
         cursor.execute("UPDATE audit_event SET actor_name = 'Nobody' WHERE sequence = 1")

@@ -144,8 +144,11 @@ def test_each_claim_of_the_release_leads_to_the_rules_that_the_engine_gives_for_
 
 def test_the_command_names_the_files_that_are_downloaded(reviewer: Client, world: World) -> None:
     response = reviewer.get(world.page(SEALED, "release"))
+    assert text_of(response, "verify-command") == "ethos-review verify release.dsse.json --key public.pem"
     key_id = Release.objects.get().signing_key.key_id
-    assertContains(response, f"ethos-review verify release.dsse.json --key {key_id}.pem")
+    pem = reviewer.get(reverse("download_public_key", args=[key_id]))
+    assert pem["Content-Disposition"] == 'attachment; filename="public.pem"'
+    assertContains(response, "The command comes with the Python package")
 
 
 def test_a_review_that_is_not_sealed_has_no_release(reviewer: Client, world: World) -> None:

@@ -36,7 +36,7 @@ def envelope(request: Request, review_id: UUID) -> HttpResponse:
 @require_safe
 def public_key(request: Request, key_id: str) -> HttpResponse:
     pem = queries.public_key(key_id).public_pem
-    return _attachment(pem.encode(), f"{key_id}.pem", "application/x-pem-file")
+    return _attachment(pem.encode(), "public.pem", "application/x-pem-file")
 
 
 def _attachment(content: bytes, name: str, media_type: str = "application/json") -> HttpResponse:
