@@ -25,6 +25,7 @@ from ethos_review.engine.statement import canonical_payload
 from ethos_review.reviews import operations, signing
 from ethos_review.reviews.models import Release
 from ethos_review.reviews.views import verify
+from tests.web.html import text_of
 from tests.web.people import make_person
 from tests.web.world import SEALED, World, make_world
 
@@ -181,7 +182,21 @@ def test_documents_are_held_against_the_subjects(reviewer: Client) -> None:
     wrong = [file("other.json", b"{}")]
     response = ask(reviewer, envelope(), documents=wrong)
     assert response.context["verification"].code == "foreign_document"
-    assertContains(response, "other.json")
+    assert not response.context["verification"].valid
+    assert text_of(response, "verify-heading") == (
+        "Valid release, but other.json is not one of its documents"
+    )
+    two = ask(reviewer, envelope(), documents=[file("a.json", b"{}"), file("b.json", b"[]")])
+    assert text_of(two, "verify-heading") == (
+        "Valid release, but a.json and b.json are none of its documents"
+    )
+
+
+def test_withheld_claims_are_named(reviewer: Client) -> None:
+    value = statement()
+    assert "Withheld claims none" in text_of(ask(reviewer, envelope()), "verify-result")
+    value["predicate"]["release"]["withheld_claim_ids"] = ["c7", "c9"]
+    assert "Withheld claims c7 c9" in text_of(ask(reviewer, signed_here(value)), "verify-result")
 
 
 @pytest.mark.parametrize("form", [{}, {"text": " \r\n"}])
