@@ -69,12 +69,13 @@ Say what each file is, with its SHA-256, or what is wrong with it: JSON Pointer,
 
 exit status: 0 every file can be used; 2 a file cannot."""
 
+_BLANK: Final = b" \t\r\n"  # what JSON knows as white space
 _DECIDE_HELP: Final = """\
 Decide about an answer and print one JSON object: contract_decision, verdicts, caps, and claims
 (id -> action, reasons). A refusal prints the invalid_request object instead.
 
 With --jsonl, standard input holds one bundle per line; one compact result is printed per line, in the same
-order, and a refused line gives its invalid_request object.
+order, and a refused line gives its invalid_request object. Blank lines are skipped.
 
 exit status: 0 decided (with --jsonl: every line has its result, refused or not); 2 a document is refused."""
 
@@ -282,6 +283,8 @@ def _decide(arguments: argparse.Namespace) -> int:
 
 def _decide_lines(lines: IO[bytes], policy: Policy, verifier_keys: tuple[bytes, ...]) -> int:
     for line in _bounded_lines(lines, policy.limits.document_bytes):
+        if not line.strip(_BLANK):
+            continue
         result, _ = _decided([Received("bundle", "bundle.json", line)], policy, verifier_keys)
         _write_json(result)
     return OK

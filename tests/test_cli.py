@@ -208,7 +208,7 @@ def lines(*contents):
 def test_each_line_gives_one_result_in_order_and_a_refused_one_its_refusal():
     good = bundle()[0].content
     other = good.replace(b"claim-revenue", b"claim-income")
-    status, results = lines(good, b"{", b"", other, good.replace(b'"claims":', b'"clams":', 1), good)
+    status, results = lines(good, b"{", b"3", other, good.replace(b'"claims":', b'"clams":', 1), good)
     assert status == 0
     read = [json.loads(result) for result in results]
     assert ["claims" in result for result in read] == [True, False, False, True, False, True]
@@ -216,6 +216,13 @@ def test_each_line_gives_one_result_in_order_and_a_refused_one_its_refusal():
     assert read[0] == read[5]
     for refused in (read[1], read[2], read[4]):
         check_against_schema("invalid_request", refused, "invalid-request")
+
+
+def test_blank_lines_are_skipped():
+    good = bundle()[0].content
+    status, results = lines(b"", good, b" \t\r", b"", good, b"")
+    assert status == 0
+    assert ["claims" in json.loads(result) for result in results] == [True, True]
 
 
 def test_a_line_over_the_size_limit_is_refused_and_the_next_one_is_read(run, monkeypatch, tmp_path):
