@@ -168,7 +168,7 @@ AXES_HANDLER = "ethos_review.accounts.failed_sign_ins.Handler"
 AXES_USERNAME_CALLABLE = "ethos_review.accounts.failed_sign_ins.counted_name"
 AXES_LOCKOUT_CALLABLE = "ethos_review.accounts.views.locked_out"
 AXES_VERBOSE = False
-AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "code", "next"]  # not kept of a failed attempt
+AXES_SENSITIVE_PARAMETERS = ["username", "ip_address"]  # not logged; of what is typed, nothing is kept
 SESSION_ENGINE = "ethos_review.accounts.sessions"  # ends with the browser, too
 SESSION_COOKIE_AGE = 12 * 60 * 60  # seconds after signing in: a working day
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from axes.handlers.database import AxesDatabaseHandler
 from axes.helpers import get_cool_off
+from axes.models import AccessAttempt
 from django.conf import settings
 from django.db import transaction
 from django.http import HttpRequest
@@ -35,6 +36,11 @@ class Handler(AxesDatabaseHandler):  # type: ignore[misc]
                 "mfa" if sender == second_factor.__name__ else "password",
                 request.axes_locked_out,
             )
+
+
+def keep_nothing_typed(sender: object, instance: AccessAttempt, **kwargs: Any) -> None:
+    """Before the row is written, so that no file of the database ever holds it: django-axes would keep every field."""
+    instance.get_data = instance.post_data = ""
 
 
 def counted_name(request: HttpRequest, credentials: Mapping[str, Any] | None = None) -> str | None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import threading
+from collections.abc import Iterator
 from datetime import timedelta
+from importlib import import_module
 from typing import Any
 
 import pytest
 from axes.models import AccessAttempt
+from django.apps import apps
 from django.db import connection, connections
 from django.http import HttpResponse
 from django.test import Client
@@ -21,7 +25,7 @@ from ethos_review.accounts.roles import REVIEWER
 from ethos_review.audit import operations
 from ethos_review.audit.models import Event
 from ethos_review.audit.queries import head_fault, read_chain
-from tests.accounts.test_passkeys import Passkey, add, browser, use
+from tests.accounts.test_passkeys import Passkey, add, asked, browser, use
 from tests.accounts.test_second_factor import code_of, set_up
 from tests.web.people import PASSWORD, make_person
 
@@ -81,6 +85,54 @@ def test_a_password_in_the_field_of_the_name_is_kept_nowhere_and_counts_all_the_
     ]
     assert not [value for value in kept if PASSWORD in value]
     assert fail(client).status_code == 200  # an account of that address is not locked out by it
+
+
+def kept() -> Iterator[str]:
+    """Every value that django-axes keeps of anything."""
+    for model in apps.get_app_config("axes").get_models():
+        for row in model._default_manager.values():
+            yield from map(str, row.values())
+
+
+@pytest.mark.parametrize("times", [1, 2, 12], ids=["once", "twice", "until the lock-out and after it"])
+def test_nothing_that_was_typed_is_kept_of_a_failed_attempt(person: User, times: int) -> None:
+    stranger, client = Client(), browser()
+    client.force_login(person)
+    add(client, Passkey())
+    set_up(client)
+    wrong = {
+        "password": "typed-password",
+        "old_password": "typed-old",
+        "new_password1": "typed-new",
+        "new_password2": "typed-again",
+        "code": "typed-code",
+        "csrfmiddlewaretoken": "typed-token",
+        "rationale": "typed-in-a-field-of-another-form",
+    }
+    for number in range(times):
+        query = f"?next=/typed-next/&password=typed-query-{number}&more=typed-more"
+        stranger.post(reverse("sign_in") + query, wrong | {"username": "reviewer"})
+        stranger.post(reverse("sign_in") + query, wrong | {"username": "typed-name"})
+        for name in ("change_password", "account_reauthenticate", "mfa_reauthenticate"):
+            client.post(reverse(name) + query, wrong)
+        where = reverse("mfa_reauthenticate_webauthn")
+        answer = Passkey().get(asked(client.get(where)))
+        client.post(where + query, wrong | {"credential": json.dumps(answer)})
+        second = browser()
+        second.post(reverse("sign_in"), {"username": "reviewer", "password": PASSWORD})
+        second.post(reverse("mfa_authenticate") + query, wrong)
+    assert AccessAttempt.objects.count() >= 2
+    assert [value for value in kept() if "typed" in value or "credential" in value] == []
+
+
+def test_what_was_typed_before_nothing_was_kept_is_forgotten() -> None:
+    AccessAttempt.objects.create(username="reviewer", failures_since_start=3)
+    AccessAttempt.objects.update(get_data="next=/", post_data="old_password=typed")
+    import_module("ethos_review.accounts.migrations.0005_nothing_typed_is_kept").forget_what_was_typed(
+        apps, None
+    )
+    attempt = AccessAttempt.objects.get()
+    assert (attempt.get_data, attempt.post_data, attempt.failures_since_start) == ("", "", 3)
 
 
 def test_a_wrong_code_is_told_apart(client: Client, person: User) -> None:
