@@ -82,6 +82,10 @@ LONGEST_RATIONALE: Final = 10_000  # characters
 LONGEST_FILE_NAME: Final = 255  # characters
 SAMPLE: Final = Path(__file__).parent / "sample"
 SAMPLE_ONCE_EACH: Final = UUID(int=0)  # of what was loaded by others before
+_CAUSES_OF_A_RATIONALE: Final = {
+    "unsettled_by_readings": "the readings do not settle it",
+    "no_check_behind_grounding": "no check stands behind its grounding",
+}
 SAMPLE_FILES: Final = {
     "bundle.json": Document.Role.BUNDLE,
     "verification-report.json": Document.Role.VERIFICATION_REPORT,
@@ -244,7 +248,7 @@ def decide_claim(
         if outcome not in allowed_outcomes(assessed):
             raise Refused("outcome_not_allowed", _why_not_allowed(assessed))
         if not rationale and rationale_required(assessed, outcome):
-            raise Refused("rationale_required", "Write why, for those who read this decision later.")
+            raise Refused("rationale_required", _why_a_rationale(assessed, outcome))
         decision = _decide(actor, review, policy, claim, latest, outcome, rationale, shown_sha256)
         return Decided(decision, repeated=False)
 
@@ -767,6 +771,13 @@ def _cleaned(rationale: str) -> str:
         )
         raise Refused("rationale_unreadable", message)
     return text if any(category[0] not in "CZ" for category in categories) else ""
+
+
+def _why_a_rationale(assessed: ClaimAssessment, outcome: str) -> str:
+    if outcome != "approve":
+        return "Write why, for those who read this decision later."
+    causes = [cause for cap, cause in _CAUSES_OF_A_RATIONALE.items() if cap in assessed.caps]
+    return f"Approving needs a reason because {' and '.join(causes)}. Write why."
 
 
 def _why_not_allowed(assessed: ClaimAssessment) -> str:

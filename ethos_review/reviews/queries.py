@@ -80,6 +80,13 @@ class ReviewPage:
     seal_refusal: str  # why not, "" when can_seal
 
     @property
+    def held_back_count(self) -> int:
+        """Of final claims: they stay in their group, so its heading counts them."""
+        return sum(
+            card.decision is not None for key, _, cards in self.groups if key == "final" for card in cards
+        )
+
+    @property
     def withheld(self) -> tuple[Card, ...]:
         """In the order of the groups; what is undecided is neither withheld nor released."""
         return tuple(

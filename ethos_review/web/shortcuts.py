@@ -27,7 +27,7 @@ SHORTCUTS = (
     Shortcut("a", "go-to-approve", "Go to Approve; Enter on it decides"),
     Shortcut("b", "go-to-block", "Go to Block, or to its rationale while that is empty"),
     Shortcut("r", "go-to-rationale", "Go to the rationale"),
-    Shortcut("u", "go-to-undo", "Go to Undo"),
+    Shortcut("u", "go-to-undo", "Go to Undo, or to that of my last decision"),
     Shortcut("Escape", "leave-text", "Leave the rationale for its claim"),
     Shortcut("g q", "queue", "Go to the queue"),
     Shortcut("g n", "next-review", "Open the next review for me"),

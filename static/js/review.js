@@ -27,6 +27,20 @@
     fading = setTimeout(() => announce(""), 12_000);
   }).observe(find("#announcement"), { childList: true });
   const giveNotice = (text) => { find("#notice").textContent = text; };
+  // Toasts stand beside the forms, and at the other end of the window where they would hide the focus.
+  const toasts = find(".toasts");
+  const hidesFocus = () => {
+    const [toast, focus] = [toasts, document.activeElement].map((element) => element.getBoundingClientRect());
+    return toast.height > 0 && toast.left < focus.right && focus.left < toast.right && toast.top < focus.bottom && focus.top < toast.bottom;
+  };
+  const keepClear = () => {
+    toasts.classList.remove("away");
+    if (toasts.contains(document.activeElement) || !hidesFocus()) return;
+    toasts.classList.add("away");
+    toasts.classList.toggle("away", !hidesFocus());
+  };
+  new MutationObserver(keepClear).observe(toasts, { childList: true, subtree: true });
+  for (const happening of ["focusin", "scroll", "resize"]) addEventListener(happening, keepClear, { passive: true, capture: true });
   // What a page asks for by itself: changes by colleagues, and whether the sign-in is about to end.
   const isUnasked = ({ detail }) => detail.ctx?.sourceElement.matches("#live, #sign-in-timer");
 
@@ -120,12 +134,12 @@
     const card = currentCard();
     if (!card) return false;
     const body = find(".card-body", card);
-    if (!body && name !== "undo") {
+    if (!body) {
       wish = { card: card.id, name };
       toggle(card);
       return true;
     }
-    if (body?.hidden && name !== "undo") show(card, true);
+    if (body.hidden) show(card, true);
     return focusOn(place(card, name));
   };
   // The button that was headed for is remembered with the form, for Ctrl+Enter in its rationale.
@@ -153,6 +167,14 @@
     const item = items[at < 0 ? (by > 0 ? 0 : items.length - 1) : at + by];
     return item ? focusOn(item.matches(".card") ? item : find("a", item)) : at >= 0;
   };
+  // Of the claim in focus; otherwise of my last decision, wherever it stands.
+  const goToUndo = () => {
+    const here = document.activeElement.closest(".card");
+    const mine = findAll("[data-go=undo][data-mine]").sort((a, b) => Date.parse(b.dataset.mine) - Date.parse(a.dataset.mine));
+    const undo = (here && find("[data-go=undo]", here)) ?? mine[0];
+    if (!undo) announce("Nothing to undo here.");
+    return focusOn(undo);
+  };
   const nextUndecided = () => {
     const cards = findAll(".card");
     const at = cards.indexOf(document.activeElement.closest(".card"));
@@ -169,7 +191,7 @@
     "go-to-approve": () => goTo("approve"),
     "go-to-block": () => goTo("block"),
     "go-to-rationale": () => goTo("rationale"),
-    "go-to-undo": () => goTo("undo"),
+    "go-to-undo": () => goToUndo(),
     "next-review": () => { find("#next-review")?.requestSubmit(); return true; },
     "search": () => focusOn(find("[type=search]")) || (location.href = `${document.body.dataset.queue}#id_text`, true),
     "queue": () => { location.href = document.body.dataset.queue; return true; },

@@ -204,6 +204,47 @@ def test_undo_is_one_key_and_enter(visit: Visit, world: World) -> None:
     expect(page.locator("#claim-6")).to_be_focused()
 
 
+@only_review
+def test_the_key_for_undo_leads_to_my_last_decision_in_any_group(visit: Visit, world: World) -> None:
+    decide_as_shown(world.reviewer, world.reviews[REVIEW], 2, "approve")
+    decide_as_shown(world.colleague, world.reviews[REVIEW], 6, "approve")
+    page = visit(f"{world.page(REVIEW)}?claim=0", world.reviewer)
+    page.locator("#claim-0-rationale").fill("The page says otherwise.")
+    page.locator("#claim-0 [data-go=block]").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#seal")).to_be_focused()
+    page.keyboard.press("u")
+    expect(page.locator("#claim-0 [data-go=undo]")).to_be_focused()
+    page.locator("#claim-6").focus()
+    page.keyboard.press("u")
+    expect(page.get_by_role("button", name="Undo reviewer2’s decision")).to_be_focused()
+
+
+@only_review
+def test_the_key_for_undo_says_when_there_is_nothing(visit: Visit, world: World) -> None:
+    decide_as_shown(world.colleague, world.reviews[REVIEW], 6, "approve")
+    page = visit(world.page(REVIEW), world.reviewer)
+    page.keyboard.press("u")
+    expect(page.locator("#announcement")).to_have_text("Nothing to undo here.")
+
+
+@only_review
+def test_no_key_is_hinted_at_that_does_nothing(visit: Visit, world: World) -> None:
+    hints = "#claim-2 .decide kbd"
+    expect(visit(world.page(REVIEW), world.reviewer).locator(hints).first).to_be_visible()
+    touched = visit(world.page(REVIEW), world.reviewer, is_mobile=True, has_touch=True)
+    expect(touched.locator(hints).first).to_be_hidden()
+    world.reviewer.single_key_shortcuts = False
+    world.reviewer.save()
+    page = visit(world.page(REVIEW), world.reviewer)
+    expect(page.locator(hints).first).to_be_hidden()
+    page.get_by_role("link", name="Shortcuts", exact=True).click()
+    expect(page.locator("#shortcuts")).to_contain_text("Single-key shortcuts are off")
+    page.locator("#shortcuts").get_by_role("link", name="Preferences").click()
+    page.wait_for_url("**/preferences/#id_single_key_shortcuts")
+    expect(page.get_by_label("Single-key shortcuts")).to_be_visible()
+
+
 @pytest.mark.parametrize("world", [(LONG,)], indirect=True)
 def test_twenty_claims_are_decided_by_keyboard_alone(visit: Visit, world: World) -> None:
     page = visit(world.page(LONG), world.reviewer)

@@ -431,6 +431,10 @@ class TestDecide:
 
         assert refusal.value.code == "rationale_required"
         assert not ReviewerDecision.objects.exists()
+        asked_why = "Write why, for those who read this decision later."
+        if outcome == "approve":
+            asked_why = "Approving needs a reason because the readings do not settle it. Write why."
+        assert str(refusal.value) == asked_why
 
     def test_plain_synthesis_is_approved_without_a_rationale(self, reviewer: User, review: Review) -> None:
         assert decide(reviewer, review, JOINED, rationale="  ").decision.rationale == ""
@@ -442,6 +446,8 @@ class TestDecide:
             decide(reviewer, review, 0, rationale="")
 
         assert refusal.value.code == "rationale_required"
+        because = "Approving needs a reason because no check stands behind its grounding. Write why."
+        assert str(refusal.value) == because
 
     @pytest.mark.parametrize(
         ("rationale", "code"),

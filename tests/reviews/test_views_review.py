@@ -412,6 +412,23 @@ def test_a_decision_asks_no_more_queries_of_a_larger_review(reviewer: Client, wo
     assert counts[1] - counts[0] in (0, 1)  # the history of the next claim, where there is one
 
 
+def test_the_heading_of_the_final_group_counts_what_is_held_back(reviewer: Client, world: World) -> None:
+    form = form_of(world, 0, "block", "The page says otherwise.")
+    response = post(reviewer, world, "decide_claim", 0, form, headers=HTMX)
+    assert text_of(response, "group-final") == "Final 3, 1 held back"
+    assert text_of(reviewer.get(world.page(LIFT)), "group-final") == "Final 3, 1 held back"
+
+
+def test_a_line_at_the_top_says_how_many_are_undecided_and_leads_to_the_seal(
+    reviewer: Client, world: World
+) -> None:
+    response = reviewer.get(world.page(LIFT))
+    assert text_of(response, "to-progress") == "2 claims are still undecided. Progress and seal"
+    assertContains(response, '<a href="#progress">Progress and seal</a>')
+    answer = post(reviewer, world, "decide_claim", 6, form_of(world, 6, "approve"), headers=HTMX)
+    assert text_of(answer, "to-progress") == "1 claim is still undecided. Progress and seal"
+
+
 # Undoing ---------------------------------------------------------------------------------------------------------
 
 
@@ -431,6 +448,14 @@ def test_undo_as_a_plain_form_leads_back_to_the_claim(reviewer: Client, world: W
     decide_as_shown(world.reviewer, world.reviews[LIFT], 6, "approve")
     response = post(reviewer, world, "undo_decision", 6, {"based_on": 1})
     assertRedirects(response, f"{world.page(LIFT)}?claim=6#claim-6")
+
+
+def test_undoing_the_decision_of_a_colleague_names_whose_it_is(reviewer: Client, world: World) -> None:
+    decide_as_shown(world.reviewer, world.reviews[LIFT], 2, "approve")
+    decide_as_shown(world.colleague, world.reviews[LIFT], 6, "approve")
+    response = reviewer.get(world.page(LIFT))
+    assertContains(response, ">Undo</button>", count=1)
+    assertContains(response, ">Undo reviewer2’s decision</button>", count=1)
 
 
 def test_undo_of_what_a_colleague_changed_meanwhile_is_told(reviewer: Client, world: World) -> None:
