@@ -1,11 +1,11 @@
-"""Invisible characters and words of lookalike letters, found so that they can be shown (spec 4.2)."""
+"""Invisible characters and lookalike letters, found so that they can be shown (spec 4.2)."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 # Everything that Unicode lets a reader not see: controls, bidirectional and zero-width characters, fillers,
 # variation selectors, tags. Signs that merely belong to the format category but are drawn are left out.
@@ -33,11 +33,13 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A run of text. `kind` is `plain`, `invisible` (one character) or `lookalike` (one word)."""
+    """A run of text. `kind` is `plain`, `invisible` (one character) or `lookalike` (letters of one script)."""
 
     text: str
     kind: str
-    label: str  # what to show for an invisible character: its code point
+    label: (
+        str  # what to show for an invisible character: its code point; with lookalike letters: their script
+    )
     name: str  # what it is, in words
 
 
@@ -75,14 +77,27 @@ def _chooses_presentation(text: str, at: int) -> bool:
 
 
 def _lookalike_places(text: str) -> set[tuple[int, int, str]]:
-    """Words that mix lookalike letters with Latin ones, or hold only lookalikes in a text with Latin."""
+    """Lookalike letters in words that mix them with Latin ones, or that hold no others in a text with Latin."""
     if _LOOKALIKE.search(text) is None or _LATIN.search(text) is None:
         return set()
-    return {
-        (match.start(), match.end(), "lookalike")
-        for match in _WORD.finditer(text)
-        if _LOOKALIKE.search(match[0]) and (_LATIN.search(match[0]) or _only_lookalikes(match[0]))
-    }
+    places = set()
+    for word in _WORD.finditer(text):
+        if _LOOKALIKE.search(word[0]) and (_LATIN.search(word[0]) or _only_lookalikes(word[0])):
+            at = word.start()
+            for script, letters in groupby(word[0], key=_script_of_lookalike):
+                end = at + len(list(letters))
+                if script:
+                    places.add((at, end, "lookalike"))
+                at = end
+    return places
+
+
+def _script_of_lookalike(letter: str) -> str:
+    """As Unicode's name of the letter begins; empty for a letter that passes for no other."""
+    if not _LOOKALIKE.match(letter):
+        return ""
+    script = unicodedata.name(letter, "unknown").split()[0].capitalize()
+    return {"Fullwidth": "Full width"}.get(script, script)
 
 
 def _only_lookalikes(word: str) -> bool:
@@ -95,5 +110,6 @@ def _segment(text: str, kind: str) -> Segment:
         label = f"U+{ord(text):04X}"
         return Segment(text, kind, label, f"{label} {unicodedata.name(text, 'control character')}")
     if kind == "lookalike":
-        return Segment(text, kind, "", "Letters of different scripts that look alike")
+        script = _script_of_lookalike(text[0])
+        return Segment(text, kind, script, f"{script}, looks like Latin")
     return Segment(text, kind, "", "")

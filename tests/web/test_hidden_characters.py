@@ -59,9 +59,25 @@ def test_every_format_character_of_unicode_that_is_not_drawn_is_found() -> None:
     assert missed == []
 
 
-@pytest.mark.parametrize("word", ["раypal", "Αpple", "ｆull", "𝐛old7a", "ԛueue", "Ꭺdmin"])
-def test_a_word_that_mixes_lookalike_letters_with_latin_ones_is_found(word: str) -> None:
-    assert [s.text for s in find_hidden(f"the word {word} here") if s.kind == "lookalike"] == [word]
+@pytest.mark.parametrize(
+    ("word", "found"),
+    [
+        ("раypal", [("ра", "Cyrillic")]),
+        ("Vеltоra", [("е", "Cyrillic"), ("о", "Cyrillic")]),
+        ("Αpple", [("Α", "Greek")]),
+        ("Αсme", [("Α", "Greek"), ("с", "Cyrillic")]),
+        ("ｆull", [("ｆ", "Full width")]),
+        ("𝐛old7a", [("𝐛", "Mathematical")]),
+        ("ԛueue", [("ԛ", "Cyrillic")]),
+        ("սnit", [("ս", "Armenian")]),
+        ("Ꭺdmin", [("Ꭺ", "Cherokee")]),
+    ],
+)
+def test_letters_that_pass_for_latin_ones_are_found_in_a_latin_word_with_their_script(
+    word: str, found: list[tuple[str, str]]
+) -> None:
+    segments = find_hidden(f"the word {word} here")
+    assert [(s.text, s.label) for s in segments if s.kind == "lookalike"] == found
 
 
 def test_a_word_spelled_by_lookalikes_alone_is_found_in_a_latin_text() -> None:
@@ -104,3 +120,8 @@ def test_an_override_is_shown_and_not_sent() -> None:
     html = str(shown("pay \u202eevil"))
     assert "\u202e" not in html
     assert 'title="U+202E RIGHT-TO-LEFT OVERRIDE">U+202E</span>' in html
+
+
+def test_a_lookalike_letter_is_shown_with_its_script() -> None:
+    html = str(shown("V\u0435ltora"))
+    assert "<bdi>\u0435</bdi> Cyrillic</span>ltora" in html

@@ -33,6 +33,7 @@ def test_the_beginning_of_a_long_text_is_marked_as_such() -> None:
 
 def test_a_title_holds_no_markup_and_nothing_invisible() -> None:
     assert texts.bare("a\u202eb <i>") == "aU+202Eb <i>"
+    assert texts.bare("V\u0435ltora") == "V\u0435ltora"
     assert len(texts.bare("x" * 500)) == 80
 
 

@@ -23,7 +23,7 @@ GLIMPSE = 500  # characters of a folded text that stay visible
 
 @register.filter
 def shown(text: object) -> SafeString:
-    """Escaped, with invisible characters and lookalike words made visible (spec 4.2)."""
+    """Escaped, with invisible characters and lookalike letters made visible (spec 4.2)."""
     segments = find_hidden(str(text))
     if len(segments) == 1 and segments[0].kind == "plain":
         return escape(segments[0].text)
@@ -35,13 +35,15 @@ def _as_html(segment: Segment) -> SafeString:
         return escape(segment.text)
     if segment.kind == "invisible":
         return format_html('<span class="hidden-char" title="{}">{}</span>', segment.name, segment.label)
-    return format_html('<span class="lookalike" title="{}">{}</span>', segment.name, segment.text)
+    chip = '<span class="hidden-char lookalike" title="{}"><bdi>{}</bdi> {}</span>'
+    return format_html(chip, segment.name, segment.text, segment.label)
 
 
 @register.filter
 def bare(text: str, length: int = 80) -> str:
     """For titles and attributes, which hold no markup: the beginning, with code points for what is invisible."""
-    return Truncator("".join(segment.label or segment.text for segment in find_hidden(text))).chars(length)
+    parts = (s.label if s.kind == "invisible" else s.text for s in find_hidden(text))
+    return Truncator("".join(parts)).chars(length)
 
 
 @register.filter
