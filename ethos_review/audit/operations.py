@@ -17,9 +17,12 @@ from ethos_review.engine import audit_chain
 Detail: TypeAlias = "bool | int | str | list[Detail] | dict[str, Detail] | None"
 
 
-def rfc3339(at: datetime) -> str:
-    """UTC with microseconds: the one form in which times are digested and signed."""
-    return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+def rfc3339(at: datetime | None) -> str:
+    """UTC with microseconds: the one form in which times are digested and signed.
+
+    Empty for what the database holds in the place of a time and is none: then no digest over it matches.
+    """
+    return "" if at is None else at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def event_members(event: Event, details: object) -> dict[str, Any]:

@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from itertools import pairwise
+from typing import Final, TypeVar
 
 import rfc8785
+from django.db import DatabaseError
+from django.db.models import Model, QuerySet
 
 from ethos_review.audit.models import AppendOnlyQuerySet, ChainHead, Checkpoint, Event
 from ethos_review.audit.operations import event_digest, event_members
@@ -16,6 +19,8 @@ from ethos_review.engine.audit_chain import GENESIS
 
 PAGE_SIZE = 100
 EXPORT_BATCH = 1000  # events in memory at a time
+READ_AT_ONCE: Final = 500  # rows that are held against the chain
+M = TypeVar("M", bound=Model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,18 +121,43 @@ def newest_checkpoint() -> Checkpoint:
 
 
 def read_chain() -> Iterator[tuple[Event, str]]:
-    """Every event, oldest first, each with what is wrong with it: an empty text when nothing is."""
-    expected, previous = 1, GENESIS
-    for event in Event.objects.order_by("sequence").iterator():
-        yield event, _fault(event, expected, previous)
-        expected, previous = event.sequence + 1, event.sha256
+    """Every event, oldest first, each with what is wrong with it: an empty text when nothing is.
+
+    Of one that cannot be read only the sequence is there.
+    """
+    expected = 1
+    previous: str | None = GENESIS
+    for sequence, event in each_readable(Event.objects.all()):
+        yield event or Event(sequence=sequence), _fault(event, expected, previous)
+        expected, previous = sequence + 1, event.sha256 if event else None
+
+
+def each_readable(rows: QuerySet[M]) -> Iterator[tuple[int, M | None]]:
+    """Every row by its primary key; None for one in which somebody wrote what cannot be read."""
+    keys = list(rows.order_by("pk").values_list("pk", flat=True)[:READ_AT_ONCE])
+    while keys:
+        try:
+            found = rows.in_bulk(keys)
+        except (ValueError, DatabaseError):
+            found = {key: row for key in keys if (row := _if_readable(rows, key))}
+        for key in keys:
+            yield key, found.get(key)
+        later = rows.filter(pk__gt=keys[-1]).order_by("pk")
+        keys = list(later.values_list("pk", flat=True)[:READ_AT_ONCE])
+
+
+def _if_readable(rows: QuerySet[M], key: int) -> M | None:
+    try:
+        return rows.get(pk=key)
+    except (ValueError, DatabaseError):
+        return None
 
 
 def head_fault() -> str:
     """What is wrong with the head, compared with the last event; an empty text when nothing is."""
     head = ChainHead.objects.filter(pk=1).first()
-    last = Event.objects.order_by("sequence").last()
-    length, sha256 = (last.sequence, last.sha256) if last else (0, GENESIS)
+    last = Event.objects.order_by("-sequence").values_list("sequence", "sha256").first()
+    length, sha256 = last or (0, GENESIS)
     if head is None:
         return "the head of the chain is missing"
     if (head.length, head.sha256) != (length, sha256):
@@ -135,10 +165,13 @@ def head_fault() -> str:
     return ""
 
 
-def _fault(event: Event, expected: int, previous: str) -> str:
+def _fault(event: Event | None, expected: int, previous: str | None) -> str:
+    """`previous` is None behind an event that cannot be read."""
+    if event is None:
+        return "it cannot be read"
     if event.sequence != expected:
         return f"events {expected} to {event.sequence - 1} are missing"
-    if event.previous_sha256 != previous:
+    if previous is not None and event.previous_sha256 != previous:
         return "it does not name the digest of the event before it"
     return "" if _is_unchanged(event) else "its digest does not match what it says"
 

@@ -14,20 +14,17 @@ import rfc8785
 from ethos_review.audit.operations import rfc3339
 from ethos_review.engine.assessment import Assessment, ClaimAssessment, Received, assess
 from ethos_review.engine.documents import Json
+from ethos_review.engine.dsse import load_verifier_key
 from ethos_review.engine.policy import Policy
 from ethos_review.engine.readings import Reading as EngineReading
 from ethos_review.engine.release import ReviewerDecision as EngineDecision
 from ethos_review.engine.values import json_text
 from ethos_review.reviews.models import Claim, Document, Review
-from ethos_review.reviews.policies import policy_of
+from ethos_review.reviews.policies import changed, policy_of
 
 CACHED_BYTES: Final = 8 * 1024 * 1024  # of document content; what is made of it takes some ten times as much
 CLIPPED: Final = 200  # characters; an index entry of PostgreSQL cannot hold a long text
 SEARCHED_CHARACTERS: Final = 200_000
-
-
-class KeptBytesChanged(Exception):
-    """A stored document is no longer what was received; the message names it."""
 
 
 def assessment_of(review: Review) -> Assessment:
@@ -57,14 +54,10 @@ def kept_documents(review: Review) -> list[Document]:
     documents = list(Document.objects.with_content().filter(review=review))
     for document in documents:
         if hashlib.sha256(bytes(document.content)).hexdigest() != document.sha256:
-            raise _changed(f"The kept document {document.name} is not what was received.")
+            raise changed(f"The kept document {document.name} is not what was received.")
     if content_digest((document.role, document.sha256) for document in documents) != review.content_sha256:
-        raise _changed("The kept documents are not those that were received.")
+        raise changed("The kept documents are not those that were received.")
     return documents
-
-
-def _changed(what: str) -> KeptBytesChanged:
-    return KeptBytesChanged(f"{what} Nothing can be decided on it; have `manage.py verify_audit` run.")
 
 
 def content_digest(parts: Iterable[tuple[str, str]]) -> str:
@@ -74,7 +67,14 @@ def content_digest(parts: Iterable[tuple[str, str]]) -> str:
 
 def verifier_keys_of(review: Review) -> tuple[bytes, ...]:
     """The key that the report was believed by when it was submitted."""
-    return (review.verifier_key.encode(),) if review.verifier_key else ()
+    if not review.verifier_key:
+        return ()
+    key = review.verifier_key.encode()
+    try:
+        load_verifier_key(key)
+    except ValueError:
+        raise changed("The kept key of the verifier is none.") from None
+    return (key,)
 
 
 def claim_state(action: str, outcome: str | None, policy: Policy) -> str:

@@ -29,6 +29,12 @@ class QueueForm(forms.Form):
     since = forms.DateField(required=False)
     until = forms.DateField(required=False)
 
+    def clean(self) -> None:
+        sent = self.cleaned_data
+        if sent.get("since") and sent.get("until") and sent["since"] > sent["until"]:
+            self.add_error("until", "This day is before the one under From. Swap the two dates.")
+            sent["since"] = None
+
     def filters(self) -> Filters:
         self.full_clean()
         asked = self.cleaned_data

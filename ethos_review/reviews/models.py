@@ -23,6 +23,10 @@ from ethos_review.audit.models import (
 ACTIONS = ("show_final", "needs_review", "block")
 
 
+class KeptBytesChanged(Exception):
+    """What is stored of a review is no longer what was received or derived; the message names it."""
+
+
 class PolicyRecord(AppendOnlyModel):
     """A policy that was in force, so that what was decided under it can be replayed."""
 

@@ -29,7 +29,6 @@ from ethos_review.engine.release import allowed_outcomes, make_release, rational
 from ethos_review.engine.statement import SealFacts, build_statement, canonical_payload, check_listable
 from ethos_review.reviews import signing
 from ethos_review.reviews.assessments import (
-    KeptBytesChanged,
     assessment_of,
     claim_columns,
     claim_state,
@@ -53,6 +52,7 @@ from ethos_review.reviews.leases import keep_lease
 from ethos_review.reviews.models import (
     Claim,
     Document,
+    KeptBytesChanged,
     Reading,
     Release,
     Review,
@@ -337,7 +337,7 @@ def bring_up_to_date(*, review_id: UUID, among: QuerySet[Review]) -> bool:
                 "policy": policy.sha256,
                 "engine_before": engine_before,
                 "engine": __version__,
-                "lapsed_decisions": lapsed,
+                "lapsed_decisions": [[position, sequence] for position, sequence in lapsed],
             },
         )
         return True
@@ -519,6 +519,7 @@ def _store(
             "copy": copy,
             "supersedes": str(supersedes.review_id) if supersedes else None,
             "policy": policy.sha256,
+            "engine": __version__,
         },
     )
     if seals_by_policy(assessment):
@@ -720,26 +721,36 @@ def _seal(review: Review, assessment: Assessment, actor: User | None) -> Release
     return release
 
 
-def _derive_again(review: Review, assessment: Assessment) -> int:
-    """Bring the rows of an open review in line with a new assessment; how many decisions lapsed."""
+def _derive_again(review: Review, assessment: Assessment) -> list[tuple[int, int]]:
+    """Bring the rows of an open review in line with a new assessment.
+
+    The decisions that lapsed: each the position of its claim, and its sequence.
+    """
     policy = assessment.policy
     rows = Claim.objects.filter(review=review).select_related("decision").order_by("position")
-    changed, states, lapsed = [], [], 0
+    changed, states, lapsed = [], [], []
     for row, assessed in zip(rows, assessment.claims, strict=True):
         columns = claim_columns(assessed)
         differs = any(getattr(row, name) != value for name, value in columns.items())
         for name, value in columns.items():
             setattr(row, name, value)
         if row.decision and row.decision.shown_sha256 != shown_digest(assessed, policy):
+            lapsed.append((row.position, row.decision.sequence))
             row.decision = None
-            lapsed += 1
             differs = True
         if differs:
             changed.append(row)
         states.append(claim_state(row.action, row.decision.outcome if row.decision else None, policy))
-    Claim.objects.bulk_update(
-        changed, ["decision", "citation_grounded", "verdict", "contract_action", "contract_reason", "action"]
-    )
+    columns_changed = [
+        "decision",
+        "citation_grounded",
+        "verdict",
+        "contract_action",
+        "contract_reason",
+        "action",
+    ]
+    # In parts: PostgreSQL takes 65,535 parameters in one statement.
+    Claim.objects.bulk_update(changed, columns_changed, batch_size=1_000)
     counts = count_columns(states)
     derived: dict[str, object] = {
         "policy": record_of(policy),

@@ -16,7 +16,7 @@ from ethos_review.engine.documents import read_document
 from ethos_review.engine.dsse import load_verifier_key
 from ethos_review.engine.errors import DocumentError
 from ethos_review.engine.policy import DEFAULT_POLICY, Policy, load_policy
-from ethos_review.reviews.models import PolicyRecord
+from ethos_review.reviews.models import KeptBytesChanged, PolicyRecord
 
 
 def current_policy() -> Policy:
@@ -62,7 +62,18 @@ def used_policies() -> QuerySet[PolicyRecord]:
 
 
 def policy_of(record: PolicyRecord) -> Policy:
-    return _parse_kept_policy(record.content)
+    """Raises KeptBytesChanged."""
+    try:
+        policy = _parse_kept_policy(record.content)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        policy = None
+    if policy is None or policy.sha256 != record.sha256:
+        raise changed(f"The kept policy {record.name} {record.version} is not what its digest names.")
+    return policy
+
+
+def changed(what: str) -> KeptBytesChanged:
+    return KeptBytesChanged(f"{what} Nothing can be decided on it; have `manage.py verify_audit` run.")
 
 
 @lru_cache(maxsize=8)

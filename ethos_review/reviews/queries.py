@@ -21,7 +21,7 @@ from ethos_review.engine.release import allowed_outcomes, make_release, rational
 from ethos_review.reviews import signing
 from ethos_review.reviews.assessments import assessment_of, claim_state, current_decisions
 from ethos_review.reviews.models import Claim, Document, Release, Review, ReviewerDecision, SigningKey
-from ethos_review.reviews.policies import current_policy, policy_of, verifier_keys
+from ethos_review.reviews.policies import changed, current_policy, policy_of, verifier_keys
 from ethos_review.reviews.rights import (
     MAY_NOT_DECIDE,
     MAY_NOT_SEAL,
@@ -140,6 +140,8 @@ def review_page(user: User, review_id: UUID, *, opened: int | None = None, after
     )
     assessment = assessment_of(review)
     rows = list(Claim.objects.filter(review=review).select_related("decision").order_by("position"))
+    if len(rows) != len(assessment.claims):
+        raise changed("The kept claims are not as many as the documents hold.")
     card = _card_maker(user, review)
     cards = [card(row, assessed) for row, assessed in zip(rows, assessment.claims, strict=True)]
     preview = make_release(assessment, current_decisions(rows))

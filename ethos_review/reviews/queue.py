@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from ethos_review.accounts.models import User
 from ethos_review.reviews.assessments import folded
-from ethos_review.reviews.models import Review
+from ethos_review.reviews.models import Release, Review
 from ethos_review.reviews.policies import current_policy
 from ethos_review.reviews.queries import visible_to
 
@@ -79,6 +79,8 @@ class QueuePage:
     hidden_more: bool  # than counted
     ready: int  # reviews that only need a signature
     found_more: bool  # the text is in more than `most_found` reviews
+    since: datetime | None  # from when on a seal is news to whoever submitted the review
+    newly_sealed: int  # of this person's reviews, since then
     most_found: int = MOST_FOUND
 
     @property
@@ -87,23 +89,37 @@ class QueuePage:
 
 
 def queue_page(
-    user: User, *, tab: str = "needs_me", sort: str = "", cursor: str = "", filters: Filters | None = None
+    user: User,
+    *,
+    tab: str = "",
+    sort: str = "",
+    cursor: str = "",
+    filters: Filters | None = None,
+    since: datetime | None = None,
 ) -> QueuePage:
-    """An unknown tab shows the first, an unknown sort the tab's own; an unknown cursor shows the first page."""
+    """Without a known tab the person's first, without a known sort the tab's own; an unknown cursor shows the first
+    page. `since` is from when on a seal is news to whoever submitted the review.
+    """
     filters = filters or Filters()
-    current = tab if tab in dict(TABS) else TABS[0][0]
+    decides = user.has_perm("reviews.decide_claim")
+    tabs = dict(TABS if decides else TABS[1:])
+    current = tab if tab in tabs else "needs_me" if decides else "all"
     order = sort if sort in dict(SORTS) else "oldest" if current == "needs_me" else "newest"
     matching, found = _matching(user, filters)
     everything = visible_to(user)
     facts = _facts(user, matching, everything)
     counted = _count(user, _groups(matching) if found is None else found.groups, facts.sealed)
     after = _parse_cursor(cursor, order)
-    reviews, next_cursor = _keyset_page(matching.filter(in_tab(user, current)), order, after)
+    listed = matching.filter(in_tab(user, current))
+    if since:
+        listed = listed.select_related("release").defer("release__envelope")
+    reviews, next_cursor = _keyset_page(listed, order, after)
     hides_all = filters and not counted.tabs[current]
     unfiltered = _count(user, _groups(everything), facts.sealed_of_all) if hides_all else counted
     return QueuePage(
         tabs=tuple(
-            Tab(key, label, counted.tabs[key], counted.is_more(key), key == current) for key, label in TABS
+            Tab(key, label, counted.tabs[key], counted.is_more(key), key == current)
+            for key, label in tabs.items()
         ),
         sort=order,
         filters=filters,
@@ -117,7 +133,13 @@ def queue_page(
         hidden_more=unfiltered.is_more(current),
         ready=unfiltered.tabs[Review.Status.READY_TO_SEAL],
         found_more=found is not None and found.more,
+        since=since,
+        newly_sealed=_newly_sealed(user, since) if since else 0,
     )
+
+
+def _newly_sealed(user: User, since: datetime) -> int:
+    return Release.objects.filter(sealed_at__gt=since, review__submitter=user).count()
 
 
 def waiting_for(user: User, filters: Filters) -> QuerySet[Review]:

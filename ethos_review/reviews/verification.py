@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from django.db import connection, transaction
@@ -15,7 +16,7 @@ from securesystemslib.signer import SSlibKey  # type: ignore[attr-defined]
 from ethos_review import __version__
 from ethos_review.audit.models import Checkpoint, Event
 from ethos_review.audit.operations import rfc3339
-from ethos_review.audit.queries import head_fault, read_chain
+from ethos_review.audit.queries import each_readable, head_fault, read_chain
 from ethos_review.engine.assessment import Assessment, shown_digest
 from ethos_review.engine.envelope import (
     EnvelopeError,
@@ -76,6 +77,9 @@ class _Vouched:
     submitter_id: int | None = None
     submission: dict[str, Any] | None = None
     policy: str | None = None  # digest of the policy applied last
+    engine: str | None = None  # the version that derived the review last
+    lapsed: set[tuple[int, int]] = field(default_factory=set)  # (position, sequence) of decisions
+    changes: int = 0  # how many of its events changed what would be sealed
     decisions: dict[tuple[int, int], str] = field(default_factory=dict)  # (position, sequence) to digest
     seal: dict[str, Any] | None = None
 
@@ -83,6 +87,10 @@ class _Vouched:
 @contextmanager
 def one_snapshot() -> Iterator[None]:
     """What is read inside is the database at one moment, and nobody waits for it."""
+    if connection.vendor == "sqlite":
+        # What somebody changed to be no text must not keep the rest from being read.
+        connection.ensure_connection()
+        connection.connection.text_factory = partial(str, encoding="utf-8", errors="replace")
     if connection.in_atomic_block:
         yield
     elif connection.vendor == "postgresql":
@@ -114,23 +122,37 @@ def find_differences() -> Iterator[Difference]:
             _note(event, vouched)
     if fault := head_fault():
         yield Difference("chain", fault)
-    for record in PolicyRecord.objects.order_by("id"):
-        if hashlib.sha256(record.content.encode()).hexdigest() != record.sha256 or (
+    for number, record in each_readable(PolicyRecord.objects.all()):
+        if record is None:
+            yield Difference(f"policy {number}", "it cannot be read")
+        elif hashlib.sha256(record.content.encode()).hexdigest() != record.sha256 or (
             (record.name, record.version) != _named(record.content)
         ):
             yield Difference(f"policy {record.pk}", "it is not the policy that its digest names")
     yield from _differences_of_keys(keys)
-    for checkpoint in Checkpoint.objects.order_by("id").iterator():
-        yield from _differences_of_checkpoint(checkpoint)
-    for review in Review.objects.select_related("policy", "supersedes").order_by("id").iterator():
-        yield from _differences_of(review, vouched.pop(str(review.review_id), _Vouched()))
+    for number, checkpoint in each_readable(Checkpoint.objects.all()):
+        if checkpoint is None:
+            yield Difference(f"checkpoint {number}", "it cannot be read")
+        else:
+            yield from _differences_of_checkpoint(checkpoint)
+    for number, review in each_readable(Review.objects.select_related("policy", "supersedes")):
+        if review is None:
+            yield Difference(f"the review in row {number}", "it cannot be read")
+            continue
+        try:
+            yield from _differences_of(review, vouched.pop(str(review.review_id), _Vouched()))
+        except Exception as error:  # whatever was written into one review, the others are looked at
+            yield Difference(f"review {review.review_id}", f"it cannot be read: {type(error).__name__}")
     for review_id in vouched:
         yield Difference(f"review {review_id}", "the chain tells of it, but it is gone")
 
 
 def _differences_of_keys(vouched: dict[str, dict[str, Any]]) -> Iterator[Difference]:
     """`vouched` is what the events say about each signing key."""
-    for key in SigningKey.objects.order_by("id"):
+    for number, key in each_readable(SigningKey.objects.all()):
+        if key is None:
+            yield Difference(f"the signing key in row {number}", "it cannot be read")
+            continue
         where = f"signing key {key.key_id}"
         public = _public_key(key.public_pem)
         if public is None or public.keyid != key.key_id:
@@ -157,6 +179,9 @@ def _differences_of_checkpoint(row: Checkpoint) -> Iterator[Difference]:
     except SigningKey.DoesNotExist:
         yield Difference(where, f"its signing key {row.key_id} is not kept")
         return
+    except ValueError:
+        yield Difference(where, f"its signing key {row.key_id} cannot be read")
+        return
     except (EnvelopeError, KeyFileError) as refused:
         yield Difference(where, str(refused))
         return
@@ -172,14 +197,23 @@ def _note(event: Event, vouched: dict[str, _Vouched]) -> None:
         review_id, _, position = event.object_id.partition("/")
         of_review = vouched.setdefault(review_id, _Vouched())
         of_review.decisions[int(position), details["sequence"]] = details["decision_sha256"]
+        of_review.changes += 1
     elif event.action == "review_submitted":
         of_review = vouched.setdefault(event.object_id, _Vouched())
         of_review.submission, of_review.submitter_id = details, event.actor_id
-        of_review.policy = details["policy"]
+        of_review.policy, of_review.engine = details["policy"], details.get("engine")
     elif event.action == "policy_applied":
-        vouched.setdefault(event.object_id, _Vouched()).policy = details["policy"]
+        of_review = vouched.setdefault(event.object_id, _Vouched())
+        of_review.policy, of_review.engine = details["policy"], details["engine"]
+        if isinstance(details["lapsed_decisions"], list):  # an older version told only how many
+            of_review.lapsed.update(
+                (position, sequence) for position, sequence in details["lapsed_decisions"]
+            )
+        of_review.changes += 1
     elif event.action == "review_sealed":
-        vouched.setdefault(event.object_id, _Vouched()).seal = details
+        of_review = vouched.setdefault(event.object_id, _Vouched())
+        of_review.seal = details
+        of_review.changes += 1
 
 
 def _named(policy: str) -> tuple[str, str]:
@@ -227,7 +261,7 @@ def _differences_of(review: Review, vouched: _Vouched) -> Iterator[Difference]:
     if _key_id(review.verifier_key) != assessment.submission.report.signed_by:
         yield Difference(where, "its verifier_key is not the one that signed the report")
     if review.engine_version == __version__:
-        yield from _differences_from_derived(where, review, assessment, decisions)
+        yield from _differences_from_derived(where, review, assessment, decisions, vouched.lapsed)
 
 
 def _differences_from_submission(
@@ -252,6 +286,10 @@ def _differences_from_submission(
             yield Difference(where, f"its {name} is {value}, not {vouched.submission[name]}")
     if review.policy.sha256 != vouched.policy:
         yield Difference(where, "its policy is not the one that was applied last")
+    if vouched.engine is not None and review.engine_version != vouched.engine:
+        yield Difference(where, "its engine_version is not the one that derived it last")
+    if review.revision != vouched.changes:
+        yield Difference(where, f"its revision is {review.revision}, but {vouched.changes} events changed it")
     if review.submitter_id != vouched.submitter_id:
         yield Difference(where, "its submitter is not the person who submitted it")
     if review.content_sha256 != content_digest((document.role, document.sha256) for document in documents):
@@ -323,7 +361,11 @@ def _is_in_chain(length: int, sha256: str) -> bool:
 
 
 def _differences_from_derived(
-    where: str, review: Review, assessment: Assessment, decisions: list[ReviewerDecision]
+    where: str,
+    review: Review,
+    assessment: Assessment,
+    decisions: list[ReviewerDecision],
+    lapsed: set[tuple[int, int]],
 ) -> Iterator[Difference]:
     """The rows that lists and counts are made from, held against the kept bytes and the decisions."""
     latest = {decision.claim.position: decision for decision in decisions}
@@ -332,7 +374,9 @@ def _differences_from_derived(
     for position, assessed in enumerate(assessment.claims):
         current = latest.get(position)
         if current and (
-            current.outcome == "undo" or current.shown_sha256 != shown_digest(assessed, assessment.policy)
+            current.outcome == "undo"
+            or (position, current.sequence) in lapsed
+            or current.shown_sha256 != shown_digest(assessed, assessment.policy)
         ):
             current = None
         states.append(claim_state(assessed.action, current.outcome if current else None, assessment.policy))

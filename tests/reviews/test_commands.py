@@ -34,6 +34,7 @@ from ethos_review.reviews.models import (
     SigningKey,
 )
 from ethos_review.reviews.signing import trusted_keys
+from ethos_review.reviews.verification import find_differences, one_snapshot
 from tests.factories import decide, four_claims, make_review, make_reviewer, make_submitter
 
 pytestmark = pytest.mark.django_db
@@ -240,6 +241,8 @@ class TestVerifyAudit:
             ("copy", 7),
             ("content_sha256", "0" * 64),
             ("verifier_key", "PEM"),
+            ("engine_version", "9.9.9"),
+            ("revision", 99),
         ],
     )
     def test_a_changed_review_is_found(self, sealed: Review, column: str, value: Any) -> None:
@@ -416,6 +419,46 @@ class TestVerifyAudit:
             cursor.execute("DELETE FROM reviews_review WHERE id = %s", [review.pk])
 
         assert differences() == [f"review {review.review_id}: the chain tells of it, but it is gone"]
+
+    @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL stores no such thing")
+    @pytest.mark.parametrize("wrong", [b"\xff", b"O"], ids=["no text", "no time"])
+    @pytest.mark.parametrize(
+        ("model", "column"),
+        [
+            *((Event, column) for column in ("at", "details", "actor_name", "sha256", "previous_sha256")),
+            *((Review, column) for column in ("review_id", "submitted_at", "question", "parser")),
+            *((Document, column) for column in ("name", "sha256", "role")),
+            *((Claim, column) for column in ("text", "claim_id")),
+            *((Reading, column) for column in ("value", "tool_name")),
+            *((ReviewerDecision, column) for column in ("decided_at", "rationale", "shown_sha256")),
+            *((Release, column) for column in ("sealed_at", "envelope_sha256", "sealed_by_name")),
+            *((Checkpoint, column) for column in ("taken_at", "sha256")),
+            *((SigningKey, column) for column in ("first_used_at", "public_pem", "key_id")),
+            *((PolicyRecord, column) for column in ("content", "name")),
+        ],
+    )
+    def test_what_cannot_be_read_any_more_is_named_and_hides_nothing_else(
+        self, sealed: Review, model: type[models.Model], column: str, wrong: bytes
+    ) -> None:
+        other = make_review(User.objects.get(username="submitter"), four_claims("And this?"))
+        document = Document.objects.with_content().get(review=other, role="claims")
+        change(Document, "content", flipped(bytes(document.content)), f"id = {document.pk}")
+        table, key = model._meta.db_table, model._meta.pk.column  # type: ignore[union-attr]
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA ignore_check_constraints = ON")
+            cursor.execute(
+                f"UPDATE {table} SET {column} = CAST(%s || substr(CAST({column} AS BLOB), 2) AS TEXT) "  # noqa: S608
+                f"WHERE {key} = (SELECT min({key}) FROM {table})",
+                [wrong],
+            )
+            cursor.execute("PRAGMA ignore_check_constraints = OFF")
+
+        with one_snapshot():
+            found = [str(difference) for difference in find_differences()]
+
+        of_other = f"review {other.review_id}, document claims: its bytes are not those its digest names"
+        assert of_other in found
+        assert any(not line.startswith(f"review {other.review_id}") for line in found)
 
     def test_a_changed_event_is_named(self, sealed: Review) -> None:
         change(Event, "actor_name", "nobody", "sequence = 2")

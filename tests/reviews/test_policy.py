@@ -240,8 +240,38 @@ class TestChange:
         event = Event.objects.first()
         assert event is not None
         assert (event.action, event.actor, event.actor_name) == ("policy_applied", None, "test")
-        assert json.loads(event.details)["lapsed_decisions"] == 2
+        assert json.loads(event.details)["lapsed_decisions"] == [[0, 1], [1, 1]]
         assert list(find_differences()) == []
+
+    def test_a_lapsed_decision_stands_no_more_when_the_old_policy_comes_back(
+        self, put_in_force: PutInForce, submitter: User, reviewer: User
+    ) -> None:
+        review = make_review(submitter)
+        approval = decide(reviewer, review, 1)
+        put_in_force()
+        assert operations.bring_up_to_date(review_id=review.review_id, among=Review.objects.all())
+        put_in_force.settings.POLICY_FILE = ""
+        assert operations.bring_up_to_date(review_id=review.review_id, among=Review.objects.all())
+
+        row = Claim.objects.get(review=review, position=1)
+        assert row.decision is None
+        assert list(find_differences()) == []
+
+        Claim.objects.filter(pk=row.pk).update(
+            decision=approval
+        )  # as someone with the database's password could
+        Review.objects.filter(pk=review.pk).update(undecided_count=1, released_count=2)
+        assert any("decision does not follow" in str(difference) for difference in find_differences())
+
+    def test_a_review_of_many_claims_is_derived_again(
+        self, put_in_force: PutInForce, submitter: User
+    ) -> None:
+        many = answer(*(synthesis(f"c{number}", "v0001") for number in range(6_000)))
+        review = make_review(submitter, parts(many))
+        put_in_force(contract_version="1.1.0")
+
+        assert operations.bring_up_to_date(review_id=review.review_id, among=Review.objects.all())
+        assert Claim.objects.filter(contract_reason="claim_support_not_evaluated").count() == 6_000
 
     def test_applying_it_twice_changes_nothing(self, put_in_force: PutInForce, submitter: User) -> None:
         review = make_review(submitter)

@@ -102,6 +102,26 @@ def test_every_page_of_a_sealed_review_leads_to_the_replay(
     assert "manage.py verify_audit" in shown
 
 
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("UPDATE reviews_policyrecord SET content = '{'", "is not what its digest names"),
+        ("DELETE FROM reviews_claim WHERE position = 3", "The kept claims are not as many"),
+        ("UPDATE reviews_review SET verifier_key = 'junk'", "The kept key of the verifier is none."),
+    ],
+)
+@pytest.mark.parametrize("name", ["review", "answer", "seal_review"])
+def test_what_else_was_changed_is_told_too(
+    signed_in: Client, review: Review, name: str, statement: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+    monkeypatch.setattr(assessments, "_cache", assessments._Cache(0))
+    response = signed_in.get(address(name, review))
+    assert response.status_code == 409
+    assert said in text_of(response, "unreadable")
+
+
 def test_a_document_that_is_gone_is_told(signed_in: Client, review: Review) -> None:
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM reviews_document WHERE role = 'readings'")

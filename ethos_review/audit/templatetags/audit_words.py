@@ -25,7 +25,6 @@ _LABELS: Final = {
     "decision_sha256": "Digest of the decision",
     "envelope_sha256": "Digest of the envelope",
     "key_id": "Signed by key",
-    "lapsed_decisions": "Decisions that lapsed",
 }
 _SECOND_FACTORS: Final = {"totp": "authenticator app", "webauthn": "passkey or security key"}
 
@@ -70,6 +69,10 @@ def _copy(value: object, _: Details) -> tuple[str, str] | None:
     return ("Same bytes as before, copy", _short(value)) if value else None
 
 
+def _lapsed(value: object, _: Details) -> tuple[str, str]:
+    return "Decisions that lapsed", str(len(value)) if isinstance(value, list) else _short(value)
+
+
 def _sequence(value: object, _: Details) -> tuple[str, str]:
     return "Decision on this claim", f"no. {_short(value)}"
 
@@ -93,6 +96,7 @@ _SAID_WITH_ANOTHER: Final = frozenset({"sealed_by_name"})
 _SAID: Final[dict[str, Callable[[object, Details], tuple[str, str] | None]]] = {
     "documents": _documents,
     "copy": _copy,
+    "lapsed_decisions": _lapsed,
     "sequence": _sequence,
     "sealed_by": _sealed_by,
     "by": _by,

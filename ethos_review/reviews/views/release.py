@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from ethos_review.engine.errors import DocumentError
 from ethos_review.reviews import operations, queries
-from ethos_review.reviews.assessments import KeptBytesChanged
+from ethos_review.reviews.models import KeptBytesChanged
 from ethos_review.reviews.replays import replay_release
 from ethos_review.reviews.templatetags.review_words import ITEMS_AT_ONCE
 from ethos_review.reviews.views.obstacles import Obstacle, attempt

@@ -11,8 +11,7 @@ from django.shortcuts import render
 from django.utils.cache import add_never_cache_headers
 
 from ethos_review.engine.errors import DocumentError
-from ethos_review.reviews.assessments import KeptBytesChanged
-from ethos_review.reviews.models import Review
+from ethos_review.reviews.models import KeptBytesChanged, Review
 from ethos_review.reviews.queries import visible_to
 from ethos_review.web.htmx import AnyRequest, Request, lead_to, tell_script, wants_fragment
 from ethos_review.web.permissions import typed_text
