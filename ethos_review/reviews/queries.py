@@ -247,10 +247,17 @@ def keys_page() -> KeysPage:
         signing=tuple(lines),
         refusal=signing.why_retired(still_retired) if still_retired else signing.why_nothing_can_be_signed(),
         verifiers=tuple(
-            VerifierKeyLine(load_verifier_key(pem.encode()).keyid, pem in configured, believed.get(pem, 0))
+            VerifierKeyLine(_key_id(pem), pem in configured, believed.get(pem, 0))
             for pem in dict.fromkeys((*configured, *believed))
         ),
     )
+
+
+def _key_id(pem: str) -> str:
+    try:
+        return str(load_verifier_key(pem.encode()).keyid)
+    except ValueError:
+        return "no public key: it was changed"
 
 
 def public_key(key_id: str) -> SigningKey:

@@ -13,7 +13,7 @@ from pytest_django import DjangoAssertNumQueries
 from ethos_review.accounts.roles import AUDITOR
 from ethos_review.engine.envelope import write_key
 from ethos_review.reviews import operations, signing
-from ethos_review.reviews.models import Release, SigningKey
+from ethos_review.reviews.models import Release, Review, SigningKey
 from tests.engine.wrapping import pem, wrapped
 from tests.factories import answer, check, claim, make_review, make_reviewer, make_submitter, parts, report
 from tests.web.html import has, text_of
@@ -94,6 +94,12 @@ def test_verifier_keys_say_how_many_reports_they_signed_also_when_configured_no_
 
     settings.VERIFIER_KEY_FILES = []
     assert text_of(auditor.get(reverse("keys")), "verifier-keys").endswith("configured no longer 1")
+
+
+def test_a_kept_verifier_key_that_was_changed_does_not_stop_the_page(auditor: Client) -> None:
+    review = make_review(make_submitter())
+    Review.objects.filter(pk=review.pk).update(verifier_key="junk")
+    assert "no public key: it was changed" in text_of(auditor.get(reverse("keys")), "verifier-keys")
 
 
 def test_the_page_shows_no_private_key(auditor: Client, settings: LazySettings) -> None:
