@@ -10,6 +10,7 @@ from axes.handlers.proxy import AxesProxyHandler
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import Group
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 
 from ethos_review.accounts.models import User
 from ethos_review.accounts.password_links import tokens
@@ -67,7 +68,7 @@ def choose_password(*, person_id: int, token: str, password: str) -> None:
     """By the token of a link. Every session of the person ends, and so does a lock-out. Raises Refused."""
     encoded = make_password(password)  # slow on purpose, so before anything is locked
     with transaction.atomic():
-        person = User.objects.select_for_update().filter(pk=person_id, is_active=True).first()
+        person = _people_to_change().filter(pk=person_id, is_active=True).first()
         if person is None or not tokens.check_token(person, token):
             raise Refused("This link is void.")
         AxesProxyHandler.reset_attempts(username=person.get_username())
@@ -78,7 +79,7 @@ def change_password(*, actor: User, password: str) -> User:
     """One's own; whoever calls has asked for the old one. Every session ends. The person as stored."""
     encoded = make_password(password)
     with transaction.atomic():
-        person = User.objects.select_for_update().get(pk=actor.pk)
+        person = _people_to_change().get(pk=actor.pk)
         if not person.has_usable_password():
             raise Refused("You sign in without a password here.")
         _store_password(person, encoded, by="password")
@@ -97,7 +98,7 @@ def change_roles(*, actor: User, person_id: int, roles: Collection[str]) -> None
 @transaction.atomic
 def adopt_roles(person: User, roles: Collection[str], *, provider: str) -> None:
     """The roles that the OpenID provider's claim maps to, at every sign-in: none mapped, none kept."""
-    _store_roles(User.objects.select_for_update().get(pk=person.pk), roles, actor=None, actor_name=provider)
+    _store_roles(_people_to_change().get(pk=person.pk), roles, actor=None, actor_name=provider)
 
 
 @transaction.atomic
@@ -143,6 +144,8 @@ def remove_second_factor(*, actor: User, person_id: int) -> None:
     The event is written when the row goes (second_factor.py). Raises Refused, User.DoesNotExist.
     """
     person = _locked(actor, person_id)
+    if person == actor:
+        raise Refused("You remove your own second factor under Preferences, where you are asked who you are.")
     Authenticator.objects.filter(user=person).delete()
 
 
@@ -151,9 +154,17 @@ def _require_right(actor: User) -> None:
         raise Refused("Your role does not let you manage people.")
 
 
+def _people_to_change() -> QuerySet[User]:
+    """Locked one after the other, their keys left free.
+
+    Whoever decides or seals holds the chain and refers to their own row; who changes that row waits for the chain.
+    """
+    return User.objects.select_for_update(no_key=True)
+
+
 def _locked(actor: User, person_id: int) -> User:
     _require_right(actor)
-    return User.objects.select_for_update().get(pk=person_id)
+    return _people_to_change().get(pk=person_id)
 
 
 def _make_password_link(person: User, actor: User) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from allauth.mfa.models import Authenticator
 from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
@@ -12,6 +13,7 @@ from ethos_review.accounts import operations
 from ethos_review.accounts.models import User
 from ethos_review.accounts.roles import AUDITOR, OPERATOR, REVIEWER, SUBMITTER
 from ethos_review.audit.models import Event
+from tests.accounts.test_second_factor import set_up
 from tests.web.people import PASSWORD, make_people, make_person
 
 pytestmark = pytest.mark.django_db
@@ -105,6 +107,17 @@ def test_the_last_operator_cannot_lock_everyone_out(
     assertContains(client.post(where, form, follow=True), "Another operator can.")
     assert client.get(where).status_code == 200
     assert not Event.objects.exists()
+
+
+def test_operators_remove_their_own_second_factor_under_preferences_where_they_are_asked_who_they_are(
+    client: Client, people: dict[str, User]
+) -> None:
+    set_up(client)
+    told = Event.objects.count()
+    where = reverse("person", args=[people[OPERATOR].pk])
+    assertContains(client.post(where, {"action": "remove-second-factor"}, follow=True), "under Preferences")
+    assert Authenticator.objects.filter(user=people[OPERATOR], type="totp").exists()
+    assert Event.objects.count() == told
 
 
 @pytest.mark.parametrize("role", [SUBMITTER, REVIEWER, AUDITOR])

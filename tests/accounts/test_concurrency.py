@@ -1,0 +1,93 @@
+"""Operators change people who are at work at the same moment: nobody fails for it, and the chain stays whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from uuid import uuid4
+
+import pytest
+
+from ethos_review.accounts import operations
+from ethos_review.accounts.models import User
+from ethos_review.accounts.roles import AUDITOR, OPERATOR, REVIEWER, SUBMITTER
+from ethos_review.reviews.models import Review
+from ethos_review.reviews.operations import seal_review, submit_review
+from ethos_review.reviews.verification import find_differences
+from tests.factories import answer, four_claims, make_review, make_submitter, parts, report
+from tests.reviews.test_concurrency import at_once, claims_to_decide, deciding, shown
+from tests.web.people import make_person
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ROUNDS = 40
+
+
+def change_roles(operator: User, person: User, number: int) -> None:
+    """Given and taken in turn, so that every round writes."""
+    roles = [REVIEWER, AUDITOR] if number % 2 else [REVIEWER]
+    operations.change_roles(actor=operator, person_id=person.pk, roles=roles)
+
+
+def make_link(operator: User, person: User, number: int) -> None:
+    operations.make_password_link(actor=operator, person_id=person.pk)
+
+
+def sign_out(operator: User, person: User, number: int) -> None:
+    operations.sign_out_everywhere(actor=operator, person_id=person.pk)
+
+
+def change_password(operator: User, person: User, number: int) -> None:
+    operations.change_password(actor=person, password=f"passphrase number {number}")
+
+
+ACTS = [change_roles, make_link, sign_out, change_password]
+Act = Callable[[User, User, int], None]
+
+
+def failures(results: list[object]) -> list[object]:
+    return [result for result in results if isinstance(result, Exception)]
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_a_person_is_changed_while_they_decide(act: Act) -> None:
+    review, person, operator = claims_to_decide(ROUNDS), make_person(REVIEWER), make_person(OPERATOR)
+
+    for position in range(ROUNDS):
+        decide = deciding(person, review, position, "approve", shown(person, review, position))
+        results = at_once(decide, lambda: act(operator, person, position))  # noqa: B023
+        assert failures(results) == []
+
+    assert list(find_differences()) == []
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_a_person_is_changed_while_they_seal(act: Act) -> None:
+    submitter, person, operator = make_submitter(), make_person(REVIEWER), make_person(OPERATOR)
+    act(operator, person, 0)
+
+    for number in range(10):
+        review = make_review(submitter, parts(answer(), report()), again=uuid4())
+        results = at_once(
+            lambda: seal_review(actor=person, review_id=review.review_id),  # noqa: B023
+            lambda: act(operator, person, number),  # noqa: B023
+        )
+        assert failures(results) == []
+
+    assert Review.objects.filter(status="sealed").count() == 10
+    assert list(find_differences()) == []
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_a_person_is_changed_while_they_submit(act: Act) -> None:
+    person, operator = make_person(SUBMITTER), make_person(OPERATOR)
+
+    for number in range(10):
+        uploads = four_claims(f"Question {number}?")
+        results = at_once(
+            lambda: submit_review(actor=person, uploads=uploads),  # noqa: B023
+            lambda: act(operator, person, number),  # noqa: B023
+        )
+        assert failures(results) == []
+
+    assert Review.objects.count() == 10
+    assert list(find_differences()) == []
