@@ -14,6 +14,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 from ethos_review.accounts import openid, operations
 from ethos_review.accounts.models import User
+from ethos_review.accounts.sessions import remember_sign_in_before
 from ethos_review.audit.operations import record_event
 
 
@@ -36,8 +37,10 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def login(self, request: HttpRequest, user: User) -> None:
         """Every road ends here, after the last factor."""
         user.backend = settings.AUTHENTICATION_BACKENDS[-1]
+        before = user.last_login
         with transaction.atomic():
             super().login(request, user)
+            remember_sign_in_before(request.session, before)
             methods = [record["method"] for record in get_authentication_records(request, user)]
             record_event(
                 actor=user,

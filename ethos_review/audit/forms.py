@@ -27,6 +27,11 @@ class FilterForm(forms.Form):
     since = forms.DateField(label="From", required=False, input_formats=["%Y-%m-%d"])
     until = forms.DateField(label="To", required=False, input_formats=["%Y-%m-%d"])
 
+    def clean(self) -> None:
+        sent = self.cleaned_data
+        if sent.get("since") and sent.get("until") and sent["since"] > sent["until"]:
+            self.add_error("until", "This day is before the one under From. Swap the two dates.")
+
     def filters(self) -> Filters:
         chosen = self.cleaned_data
         return Filters(

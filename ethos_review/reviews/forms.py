@@ -31,6 +31,9 @@ class QueueForm(forms.Form):
 
     def clean(self) -> None:
         sent = self.cleaned_data
+        self.dates = {
+            name: sent.get(name) for name in ("since", "until")
+        }  # to show; also those that are refused
         if sent.get("since") and sent.get("until") and sent["since"] > sent["until"]:
             self.add_error("until", "This day is before the one under From. Swap the two dates.")
             sent["since"] = None

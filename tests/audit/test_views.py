@@ -107,7 +107,15 @@ def test_filters_live_in_the_address_and_stay_there_on_older_pages(
     )
 
 
-@pytest.mark.parametrize("asked", [{"since": "yesterday"}, {"until": "2026-02-30"}, {"action": "claim"}])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"since": "yesterday"},
+        {"until": "2026-02-30"},
+        {"action": "claim"},
+        {"since": "2026-03-02", "until": "2026-03-01"},
+    ],
+)
 def test_a_filter_that_cannot_be_one_is_told(auditor: Client, asked: dict[str, str]) -> None:
     response = auditor.get(reverse("audit"), asked)
     assert response.status_code == 400

@@ -26,7 +26,7 @@ PAGES = {
     "sign-in": Sight(lambda w: None, lambda w: "/sign-in/?next=/upload/"),
     "queue": Sight(lambda w: w.reviewer, lambda w: "/"),
     "queue-all": Sight(lambda w: w.reviewer, lambda w: "/?tab=all"),
-    "queue-empty": Sight(lambda w: w.submitter, lambda w: "/?tab=needs_me"),
+    "queue-empty": Sight(lambda w: w.submitter, lambda w: "/?text=no+such+words"),
     "queue-submitter": Sight(lambda w: w.submitter, lambda w: "/"),
     "upload": Sight(lambda w: w.submitter, lambda w: "/upload/"),
     "review-partial": Sight(lambda w: w.reviewer, lambda w: w.page("02-pump-maintenance")),

@@ -98,17 +98,18 @@ class TestQueue:
         assert (page.reviews, page.open_claims, counted(both)["needs_me"]) == ((), 0, 0)
 
     @pytest.mark.parametrize("role", ["Submitter", "Auditor", "Operator"])
-    def test_nothing_needs_who_may_not_decide(self, role: str) -> None:
+    def test_who_may_not_decide_has_no_tab_for_what_needs_a_decision(self, role: str) -> None:
         user = make_user("user", role, "Submitter")
         open_review(user)
 
-        assert counted(user) == {"needs_me": 0, "ready_to_seal": 0, "sealed": 0, "all": 1}
+        assert counted(user) == {"ready_to_seal": 0, "sealed": 0, "all": 1}
+        assert queue_page(user, tab="needs_me").tab.key == "all"
 
     def test_a_submitter_counts_own_reviews(self, submitter: User, reviewer: User) -> None:
         open_review(submitter)
         sealed_review(make_submitter("other"), reviewer)
 
-        assert counted(submitter) == {"needs_me": 0, "ready_to_seal": 0, "sealed": 0, "all": 1}
+        assert counted(submitter) == {"ready_to_seal": 0, "sealed": 0, "all": 1}
 
     def test_an_unknown_tab_shows_the_first(self, reviewer: User) -> None:
         assert [tab.key for tab in queue_page(reviewer, tab="nonsense").tabs if tab.current] == ["needs_me"]
@@ -239,11 +240,10 @@ class TestQueue:
             for filters in FILTERS:
                 for sort in SORTS:
                     assert counted(person, filters=filters) == {
-                        tab: len(listed(person, tab, filters=filters, sort=sort)) for tab in KEYS
+                        tab: len(listed(person, tab, filters=filters, sort=sort)) for tab in counted(person)
                     }
-            assert queue_page(person).open_claims == sum(
-                review.undecided_count for review in listed(person, "needs_me")
-            )
+            needing = listed(person, "needs_me") if "needs_me" in counted(person) else []
+            assert queue_page(person).open_claims == sum(review.undecided_count for review in needing)
         for review in Review.objects.all():
             page = review_page(people[3], review.review_id)
             assert len(page.preview.released_claim_ids) == review.released_count

@@ -6,17 +6,24 @@ from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import Group
+from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
-from pytest_django.asserts import assertContains, assertNotContains, assertNumQueries, assertTemplateUsed
+from pytest_django.asserts import (
+    assertContains,
+    assertNotContains,
+    assertNumQueries,
+    assertRedirects,
+    assertTemplateUsed,
+)
 
 from ethos_review.accounts.roles import REVIEWER, SUBMITTER
 from ethos_review.reviews import operations, queue
 from ethos_review.reviews.models import Review
 from tests.factories import decide_as_shown
 from tests.web.html import has, text_of
-from tests.web.people import make_person
+from tests.web.people import PASSWORD, make_person
 from tests.web.world import SEALED, World, make_world
 
 pytestmark = pytest.mark.django_db
@@ -54,7 +61,9 @@ def test_a_row_says_what_is_left_and_for_how_long_it_has_waited(reviewer: Client
     assert "What does offer L-2207" in row
     assert "2 claims need a decision" in row
     assert "3 released 2 undecided 2 withheld" in row
-    assert "submitter just now" in row
+    assert "Contract Partial – certified claims only" in row
+    submitted = Review.objects.get(review_id=world.reviews[LIFT]).submitted_at
+    assert f"submitter {submitted:%Y-%m-%d %H:%M} UTC, just now" in row
 
 
 def test_the_progress_line_counts_what_one_decided_today(reviewer: Client, world: World) -> None:
@@ -71,6 +80,63 @@ def test_a_sealed_row_leads_to_its_release(reviewer: Client, world: World) -> No
 def test_someone_who_decides_nothing_begins_with_all_reviews(client: Client, world: World) -> None:
     client.force_login(world.submitter)
     assertContains(client.get(reverse("queue")), '<a href="?tab=all" aria-current="true">')
+
+
+def test_someone_who_decides_nothing_is_not_told_that_nothing_needs_them(
+    client: Client, world: World
+) -> None:
+    client.force_login(world.submitter)
+    for asked in ({}, {"tab": "needs_me"}):
+        response = client.get(reverse("queue"), asked)
+        assertNotContains(response, "Needs me")
+        assert response.context["page"].tab.key == "all"
+
+
+def test_a_submitter_sees_what_was_sealed_since_the_last_sign_in(client: Client, world: World) -> None:
+    world.submitter.set_password(PASSWORD)
+    world.submitter.save()
+
+    def sign_in() -> HttpResponse:
+        client.post(reverse("sign_out"))
+        form = {"username": world.submitter.username, "password": PASSWORD}
+        return client.post(reverse("sign_in"), form, follow=True)
+
+    assert not has(sign_in(), "newly-sealed")  # the first sign-in: everything is new
+    assert not has(sign_in(), "newly-sealed")
+    operations.seal_review(actor=world.reviewer, review_id=world.reviews[STALE])
+    for response in (client.get(reverse("queue")), sign_in()):
+        assert "1 of your reviews was sealed since your last sign-in" in text_of(response, "newly-sealed")
+        assert "Sealed since your last sign-in" in text_of(response, f"review-{world.reviews[STALE]}")
+        assert "since your last" not in text_of(response, f"review-{world.reviews[SEALED]}")
+    assert not has(sign_in(), "newly-sealed")
+    client.force_login(world.reviewer)
+    assert not has(client.get(reverse("queue"), {"tab": "all"}), "newly-sealed")
+
+
+def test_no_query_is_made_for_each_sealed_review_of_a_submitter(
+    client: Client, world: World, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    client.force_login(world.submitter)
+    session = client.session
+    session["signed_in_before"] = "2020-01-01T00:00:00+00:00"
+    session.save()
+    operations.seal_review(actor=world.reviewer, review_id=world.reviews[STALE])
+    with django_assert_max_num_queries(8):
+        assert has(client.get(reverse("queue")), "newly-sealed")
+
+
+def test_the_address_of_a_filter_holds_what_was_filled_in_only(reviewer: Client) -> None:
+    sent = {"tab": "all", "text": "lift", "status": "", "parser": "", "since": ""}
+    assertRedirects(reviewer.get(reverse("queue"), sent), "/?tab=all&text=lift")
+
+
+def test_swapped_dates_are_told_and_filter_nothing(reviewer: Client, world: World) -> None:
+    asked = {"tab": "all", "since": "2026-03-02", "until": "2026-03-01"}
+    response = reviewer.get(reverse("queue"), asked)
+    assertContains(response, "This day is before the one under From. Swap the two dates.")
+    assertContains(response, 'value="2026-03-02"')
+    assertContains(response, 'value="2026-03-01"')
+    assert len(response.context["page"].reviews) == len(world.reviews)
 
 
 def test_a_submitter_sees_their_own_reviews_only(client: Client, world: World) -> None:

@@ -16,7 +16,9 @@ from ethos_review.web.permissions import permission_required
 @permission_required("reviews.view_review")
 @require_safe
 def queue(request: Request) -> HttpResponse:
-    if "" in request.GET.values():  # a form sends its empty fields too; an address to keep is better without them
+    if (
+        "" in request.GET.values()
+    ):  # a form sends its empty fields too; an address to keep is better without them
         return redirect(f"{request.path}?{_without_empty(request.GET).urlencode()}")
     form = QueueForm(request.GET)
     page = queue_page(
