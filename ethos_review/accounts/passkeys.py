@@ -12,6 +12,7 @@ from allauth.mfa.webauthn import forms as webauthn_forms
 from allauth.mfa.webauthn import views as webauthn_views
 from cryptography.exceptions import InvalidSignature
 from django import forms
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import HttpResponse
@@ -23,6 +24,7 @@ from ethos_review.accounts.second_factor import count_failure, refuse_while_lock
 LONGEST_ANSWER = 50_000  # characters of JSON; a browser sends a few thousand
 LONGEST_NAME = 60
 NOT_ADDED = "This passkey could not be added. Try again."
+ADDED_BEFORE = "This passkey was added before."
 NOT_ACCEPTED = "This passkey was not accepted. Try again, or enter a code."
 
 
@@ -52,6 +54,13 @@ class AddForm(webauthn_forms.AddWebAuthnForm):  # type: ignore[misc]
     name = forms.CharField(max_length=LONGEST_NAME, required=False)
     credential = CredentialField(RegistrationResponse, NOT_ADDED)
 
+    def clean_credential(self) -> dict[str, Any]:
+        credential: dict[str, Any] = self.cleaned_data["credential"]
+        _require_made_here(RegistrationResponse.from_dict(credential), NOT_ADDED)
+        if Authenticator.objects.filter(data__credential__id=credential["id"]).exists():
+            raise ValidationError(ADDED_BEFORE)
+        return credential
+
     def clean(self) -> dict[str, Any]:
         try:
             cleaned: dict[str, Any] = super().clean()
@@ -70,6 +79,8 @@ class _ThrottledPasskey(webauthn_forms.AuthenticateWebAuthnForm):  # type: ignor
     def clean_credential(self) -> Authenticator:
         refuse_while_locked_out(self.user)
         try:
+            answer = AuthenticationResponse.from_dict(self.cleaned_data["credential"])
+            _require_made_here(answer, NOT_ACCEPTED)
             return super().clean_credential()
         except ValidationError as error:
             count_failure(sender=self, request=context.request, user=self.user)
@@ -122,9 +133,17 @@ def _require_sound(answer: RegistrationResponse | AuthenticationResponse) -> Non
         raise TypeError
     if isinstance(answer, RegistrationResponse):
         data = answer.response.attestation_object.auth_data.credential_data
-        if data is None:
+        if data is None or data.credential_id != answer.raw_id:
             raise ValueError
         _require_usable_key(data.public_key)
+
+
+def _require_made_here(answer: RegistrationResponse | AuthenticationResponse, refusal: str) -> None:
+    """For exactly this origin, as forms are; the library lets other ports and every sub-domain pass."""
+    request = context.request
+    here = f"{request.scheme}://{request.get_host()}"
+    if answer.response.client_data.origin not in (here, *settings.CSRF_TRUSTED_ORIGINS):
+        raise ValidationError(refusal)
 
 
 def _require_usable_key(key: CoseKey) -> None:

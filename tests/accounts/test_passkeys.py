@@ -15,8 +15,10 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 from fido2.utils import websafe_decode, websafe_encode
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from pytest_django import Settings
 from pytest_django.asserts import assertContains, assertRedirects, assertTemplateUsed
 
 from ethos_review.accounts import second_factor
@@ -116,16 +118,68 @@ def test_the_passkey_without_the_password_is_worth_nothing(client: Client, passk
     assertRedirects(client.post(USE, {"credential": "{}"}), reverse("sign_in"))
 
 
-@pytest.mark.parametrize(
-    "origin",
-    ["https://localhost.example.org", "http://127.0.0.1", "http://example.org", "http://[", "", None, 7, [1]],
-)
+OTHER_ORIGINS = [
+    "https://localhost.example.org",
+    "http://127.0.0.1",
+    "http://example.org",
+    "http://evil.localhost",
+    "http://localhost:8001",
+    "https://localhost",
+    "http://LOCALHOST/",
+    "http://[",
+    "",
+    None,
+    7,
+    [1],
+]
+
+
+@pytest.mark.parametrize("origin", OTHER_ORIGINS)
 def test_what_was_signed_for_another_site_signs_nobody_in(
     client: Client, passkey: Passkey, origin: object
 ) -> None:
     sign_in(client)
     assertContains(use(client, passkey, origin=origin), "This passkey was not accepted.")
     assert not is_signed_in(client)
+
+
+@pytest.mark.parametrize("origin", OTHER_ORIGINS)
+def test_what_was_made_for_another_site_is_not_added(client: Client, person: User, origin: object) -> None:
+    sign_in(client)
+    confirm(client)
+    answer = Passkey().create(asked(client.get(ADD)), origin=origin)
+    assertContains(client.post(ADD, {"credential": json.dumps(answer)}), "could not be added")
+    assert not Authenticator.objects.exists()
+
+
+def test_what_was_signed_for_another_site_counts_towards_the_lockout(
+    client: Client, passkey: Passkey
+) -> None:
+    sign_in(client)
+    use(client, passkey, origin="http://evil.localhost")
+    assert AccessAttempt.objects.get().failures_since_start == 1
+
+
+def test_behind_a_proxy_that_hides_the_port_the_origin_is_the_one_whose_forms_are_accepted(
+    client: Client, passkey: Passkey, settings: Settings
+) -> None:
+    settings.CSRF_TRUSTED_ORIGINS = ["http://localhost:8443"]
+    sign_in(client)
+    use(client, passkey, origin="http://localhost:8443")
+    assert is_signed_in(client)
+
+
+def test_a_passkey_is_added_once_and_to_one_person(client: Client, passkey: Passkey) -> None:
+    sign_in(client)
+    use(client, passkey)
+    assertContains(add(client, passkey), "This passkey was added before.")
+    other_name = websafe_encode(b"another name")
+    assertContains(add(client, passkey, id=other_name, rawId=other_name), "could not be added")
+    make_person(REVIEWER, "colleague")
+    theirs = browser()
+    sign_in(theirs, "colleague")
+    assertContains(add(theirs, passkey), "This passkey was added before.")
+    assert Authenticator.objects.filter(type="webauthn").count() == 1
 
 
 def test_an_answer_works_once(client: Client, passkey: Passkey) -> None:
@@ -365,7 +419,9 @@ def damaged(answer: dict[str, Any], member: str, damage: Damage) -> str:
     return json.dumps(answer)
 
 
-many = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+many = hypothesis_settings(
+    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 @many
