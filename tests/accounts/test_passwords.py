@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from allauth.socialaccount.models import SocialAccount
+from django.contrib.auth.password_validation import validate_password
 from django.contrib.messages import get_messages
 from django.db import IntegrityError, connections
 from django.http import HttpResponse
@@ -53,7 +54,7 @@ def ask_for_link(client: Client, person: User) -> HttpResponse:
 
 def link_in(response: HttpResponse) -> str:
     found = re.search(
-        r'value="http://testserver(/sign-in/password/\d+/\?token=[\w-]+)"', response.content.decode()
+        r'id="link"[^>]*>http://testserver(/sign-in/password/\d+/\?token=[\w-]+)</code>', response.content.decode()
     )
     assert found, "no link is shown"
     return found[1]
@@ -279,6 +280,36 @@ def test_a_password_that_does_not_do_is_refused_and_the_link_still_works(
 def test_a_password_like_the_persons_name_is_refused(client: Client, operator: User) -> None:
     link = link_in(create(client, display_name="Marguerite Okafor"))
     assertContains(choose(link, "marguerite-okafor"), "too similar to the display name")
+
+
+ONLY_NAMES = [
+    "v1796v1796v1796",
+    "V1796 v1796 V1796",
+    "v1796-v1796_v1796",
+    "Marguerite v1796",
+    "okafor okafor okafor",
+    "OKAFORmarguerite",
+    "ｏｋａｆｏｒ ｏｋａｆｏｒ",  # full width
+]
+
+
+@pytest.mark.parametrize("password", ONLY_NAMES)
+def test_a_password_of_names_alone_is_refused_however_often_they_are_typed(
+    client: Client, operator: User, password: str
+) -> None:
+    link = link_in(create(client, username="v1796", display_name="Marguerite Okafor"))
+    assertContains(choose(link, password), "made of the user name or the name alone")
+    assert not can_sign_in("v1796", password)
+
+
+@pytest.mark.parametrize("password", ["v1796 at the weir", "okafor's heron", "- . - . - . -"])
+def test_a_password_that_says_more_than_names_does(client: Client, operator: User, password: str) -> None:
+    link = link_in(create(client, username="v1796", display_name="Marguerite Okafor"))
+    assertTemplateUsed(choose(link, password), "accounts/password_chosen.html")
+
+
+def test_no_account_is_needed_to_check_a_password() -> None:
+    validate_password("v1796v1796v1796")
 
 
 def test_choosing_a_password_ends_a_lock_out(client: Client, operator: User, person: User) -> None:
