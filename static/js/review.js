@@ -70,7 +70,7 @@
     const card = id && document.getElementById(id.replace("-rationale", ""));
     if (!card) return;
     sessionStorage.removeItem(interruptedKey);
-    const said = find("#main > .message"); // by the server, at the top of the page
+    const said = find("#main > .message.warning"); // by the server, at the top of the page
     const text = document.getElementById(id);
     (text ?? card).focus({ preventScroll: true });
     (text ?? card).scrollIntoView({ block: text ? "center" : "start" });
@@ -119,10 +119,11 @@
     }
   });
 
-  // A card taller than the window counts as seen by its top.
+  // Of a card taller than the window, its top. The browser leaves out what the style sheet keeps free at both ends.
   const bringIntoView = (card) => {
-    const { top, bottom } = card.getBoundingClientRect();
-    if (top < 0 || bottom > innerHeight) card.scrollIntoView({ block: "start", behavior: "instant" });
+    const { scrollPaddingTop, scrollPaddingBottom } = getComputedStyle(document.documentElement);
+    const room = innerHeight - parseFloat(scrollPaddingTop) - parseFloat(scrollPaddingBottom);
+    card.scrollIntoView({ block: card.offsetHeight > room ? "start" : "nearest", behavior: "instant" });
   };
   const focusOn = (element) => {
     const isCard = element?.matches(".card");

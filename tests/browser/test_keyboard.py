@@ -189,6 +189,16 @@ def test_the_top_of_the_claim_that_takes_the_focus_is_in_sight(visit: Visit, wor
     assert_top_is_in_sight(page)
 
 
+@only_review
+def test_walking_to_a_claim_that_is_in_sight_moves_nothing(visit: Visit, world: World) -> None:
+    page = visit(f"{world.page(REVIEW)}?claim=3", world.reviewer, height=1_400)
+    page.locator("#claim-2").focus()
+    before = page.evaluate("scrollY")
+    page.keyboard.press("j")
+    expect(page.locator("#claim-6")).to_be_focused()
+    assert page.evaluate("scrollY") == before
+
+
 def assert_top_is_in_sight(page: Page) -> None:
     top = page.evaluate("document.activeElement.closest('.card').getBoundingClientRect().top")
     assert 0 <= top < 400

@@ -29,3 +29,13 @@ def test_a_focus_in_the_panel_is_never_cut(visit: Visit, world: World) -> None:
     link = page.locator("aside").get_by_role("link", name="conservative 1")
     link.focus()
     expect(link).to_be_in_viewport(ratio=1)
+
+
+def test_on_a_narrow_window_a_line_at_the_top_leads_to_the_seal(visit: Visit, world: World) -> None:
+    page = visit(world.page(REVIEW), world.reviewer, width=360, java_script_enabled=False)
+    line = page.locator("#to-progress")
+    expect(line).to_contain_text("2 claims are still undecided.")
+    line.get_by_role("link", name="Progress and seal").click()
+    expect(page.locator("#seal")).to_be_in_viewport(ratio=1)
+    page.set_viewport_size({"width": 1280, "height": 800})
+    expect(line).to_be_hidden()
