@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from ethos_review.accounts import openid, operations
+from ethos_review.accounts import names, openid, operations
 from ethos_review.accounts.models import User
 from ethos_review.accounts.sessions import remember_sign_in_before
 from ethos_review.audit.operations import record_event
@@ -21,6 +21,17 @@ from ethos_review.audit.operations import record_event
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
+
+    def clean_username(self, username: str, shallow: bool = False) -> str:
+        """What a provider calls a person; for one that is refused, allauth makes another."""
+        cleaned: str = super().clean_username(username, shallow)
+        if (
+            names.is_misleading_username(cleaned)
+            or not names.has_letter_or_digit(cleaned)
+            or names.is_taken(cleaned)
+        ):
+            raise self.validation_error("username_taken")
+        return cleaned
 
     def get_login_stages(self) -> list[str]:
         return ["allauth.mfa.stages.AuthenticateStage"]

@@ -10,6 +10,7 @@ from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, Us
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 
+from ethos_review.accounts import names
 from ethos_review.accounts.models import User
 from ethos_review.accounts.roles import ROLES
 
@@ -65,6 +66,20 @@ class NewPersonForm(RolesForm):
 
     def clean_display_name(self) -> str:
         name: str = self.cleaned_data["display_name"]
-        if not name.isprintable():
-            raise ValidationError("The name holds characters that cannot be seen.")
+        if names.is_misleading(name):
+            raise ValidationError(
+                "The name holds characters that cannot be seen, or letters that look like others."
+            )
+        if name and not names.has_letter_or_digit(name):
+            raise ValidationError("The name needs a letter or a digit.")
         return name
+    def clean_username(self) -> str:
+        name: str = self.cleaned_data["username"]
+        if names.is_misleading_username(name):
+            raise ValidationError(
+                "The name holds characters that cannot be seen, or letters that look like others."
+            )
+        if not names.has_letter_or_digit(name):
+            raise ValidationError("The name needs a letter or a digit.")
+        return name
+

@@ -19,6 +19,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
+from ethos_review.accounts import names
 from ethos_review.accounts.models import User
 
 PROVIDER = "openid_connect"
@@ -114,7 +115,8 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
     def populate_user(self, request: HttpRequest, sociallogin: SocialLogin, data: Claims) -> User:
         user: User = sociallogin.user
         user.username = _text(data.get("username"))
-        user.display_name = _text(data.get("name"))
+        name = _text(data.get("name"))
+        user.display_name = "" if names.is_misleading(name) or names.is_taken(name) else name
         return user
 
     def on_authentication_error(

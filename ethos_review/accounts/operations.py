@@ -12,6 +12,7 @@ from django.contrib.auth.models import Group
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
+from ethos_review.accounts import names
 from ethos_review.accounts.models import User
 from ethos_review.accounts.password_links import tokens
 from ethos_review.accounts.roles import OPERATOR, ROLES
@@ -24,14 +25,21 @@ class Refused(Exception):
     """The act is not allowed, or not on this person; the message is for people."""
 
 
+class DisplayNameTaken(Refused):
+    def __init__(self) -> None:
+        super().__init__("Another account has this name. Decisions tell people apart by it.")
+
+
 @transaction.atomic
 def create_person(
     *, actor: User, username: str, display_name: str, roles: Collection[str]
 ) -> tuple[User, str]:
     """An account, and the token with which its person chooses the first password. Raises Refused."""
     _require_right(actor)
-    if User.objects.filter(username__iexact=username).exists():
+    if names.is_taken(username):
         raise Refused("There is an account with this name.")
+    if display_name and names.is_taken(display_name):
+        raise DisplayNameTaken
     person = User(username=username, display_name=display_name)
     person.set_unusable_password()
     try:

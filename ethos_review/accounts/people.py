@@ -46,6 +46,8 @@ def new_person(request: Request) -> HttpResponse:
         try:
             person, token = operations.create_person(actor=request.user, **form.cleaned_data)
             return _show_link(request, person, token)
+        except operations.DisplayNameTaken as refused:
+            form.add_error("display_name", str(refused))
         except operations.Refused as refused:
             form.add_error("username", str(refused))
     return render(request, "accounts/new_person.html", {"form": form})

@@ -130,6 +130,35 @@ def test_a_name_that_is_taken_here_opens_nobody_elses_account(client: Client, pr
     assert int(client.session["_auth_user_id"]) != local.pk
 
 
+@pytest.mark.parametrize("name", ["Rosa Lind", "rosa  LIND", "r.lind", "Rosa Li\u0578d"])
+def test_nobody_is_shown_under_the_name_of_another_account(
+    client: Client, provider: Provider, name: str
+) -> None:
+    User.objects.create_user("r.lind", display_name="Rosa Lind")
+    provider.claims = {"preferred_username": "rosa", "name": name}
+    sign_in(client, provider)
+    assert User.objects.get(username="rosa").name == "rosa"
+
+
+@pytest.mark.parametrize("username", ["r\u043esa", "Rosa", "..", "l\u0456nd", "Lind"])
+def test_a_username_that_can_be_taken_for_anothers_is_made_anew(
+    client: Client, provider: Provider, username: str
+) -> None:
+    User.objects.create_user("rosa", display_name="Lind")
+    provider.claims = {"preferred_username": username}
+    sign_in(client, provider)
+    made = User.objects.exclude(username="rosa").get().username
+    assert made.isascii()
+    assert made.lower() not in (username.lower(), "rosa", "lind")
+
+
+def test_a_person_who_comes_again_keeps_the_name(client: Client, provider: Provider) -> None:
+    provider.claims = {"preferred_username": "rosa", "name": "Rosa Lind"}
+    for visit in (client, Client()):
+        sign_in(visit, provider)
+    assert User.objects.get().name == "Rosa Lind"
+
+
 def test_a_closed_account_stays_closed(client: Client, provider: Provider) -> None:
     provider.claims = {"preferred_username": "rosa", "groups": ["claim-reviewers"]}
     sign_in(client, provider)

@@ -54,7 +54,8 @@ def ask_for_link(client: Client, person: User) -> HttpResponse:
 
 def link_in(response: HttpResponse) -> str:
     found = re.search(
-        r'id="link"[^>]*>http://testserver(/sign-in/password/\d+/\?token=[\w-]+)</code>', response.content.decode()
+        r'id="link"[^>]*>http://testserver(/sign-in/password/\d+/\?token=[\w-]+)</code>',
+        response.content.decode(),
     )
     assert found, "no link is shown"
     return found[1]
@@ -123,6 +124,8 @@ def test_a_name_that_is_taken_is_refused_and_what_was_typed_is_kept(
         {"display_name": "x" * 151},
         {"display_name": "M.\u202eOkafor"},
         {"display_name": "M.\nOkafor"},
+        {"display_name": "Marguerite \u041ekafor"},  # Cyrillic
+        {"display_name": "..."},
         {"roles": ["Emperor"]},
     ],
 )
@@ -131,6 +134,50 @@ def test_a_form_that_does_not_fit_makes_no_account(
 ) -> None:
     assertTemplateUsed(create(client, **form), "accounts/new_person.html")
     assert (User.objects.count(), Event.objects.count()) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    "misleading",
+    [
+        "\u043eperator",  # a Cyrillic letter
+        "operat\u03bfr",  # a Greek one
+        "r\u0431viewer",  # which looks like no Latin one, and is none
+        "\u0440\u043e\u0440\u0435",  # all Cyrillic, and read as Latin
+        "opera\u3164tor",  # a letter that is not drawn
+        "..",
+        "@",
+        "-_-",
+    ],
+)
+def test_a_username_that_looks_like_another_or_like_nothing_is_refused(
+    client: Client, operator: User, misleading: str
+) -> None:
+    response = create(client, username=misleading)
+    assert response.context["form"].errors.keys() == {"username"}
+    assert (User.objects.count(), Event.objects.count()) == (1, 0)
+
+
+@pytest.mark.parametrize("username", ["иванова.а", "田中さくら", "zoë-2", "7", "m_okafor@example.org"])
+def test_a_username_of_one_script_is_accepted(client: Client, operator: User, username: str) -> None:
+    link_in(create(client, username=username))
+
+
+@pytest.mark.parametrize("taken", ["rosa", "ROSA", "ｒｏｓａ", "Rosa Lind", "rosa  LIND", "operator"])
+def test_nobody_is_named_as_another_account_is(client: Client, operator: User, taken: str) -> None:
+    User.objects.create_user("rosa", display_name="Rosa Lind")
+    response = create(client, display_name=taken)
+    assertContains(response, "Another account has this name.")
+    assert response.context["form"].errors.keys() == {"display_name"}
+    assert (User.objects.count(), Event.objects.count()) == (2, 0)
+
+
+def test_nobody_signs_in_with_the_name_that_another_account_shows(client: Client, operator: User) -> None:
+    User.objects.create_user("r.lind", display_name="Rosa")
+    assertContains(create(client, username="rosa"), "There is an account with this name.")
+
+
+def test_a_person_may_be_shown_as_they_sign_in(client: Client, operator: User) -> None:
+    link_in(create(client, username="rosa", display_name="Rosa"))
 
 
 def test_an_account_may_have_no_name_and_no_role(client: Client, operator: User) -> None:
