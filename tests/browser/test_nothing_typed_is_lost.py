@@ -53,8 +53,12 @@ def test_closing_and_opening_the_claim(page: Page) -> None:
     is_kept(page)
 
 
-def test_the_end_of_the_session_leads_to_sign_in_and_back(page: Page, world: World) -> None:
-    Session.objects.all().delete()
+@pytest.mark.parametrize("lost", ["session", "cookies"])
+def test_the_end_of_the_session_leads_to_sign_in_and_back(page: Page, world: World, lost: str) -> None:
+    if lost == "session":
+        Session.objects.all().delete()
+    else:
+        page.context.clear_cookies()
     approve(page)
     page.wait_for_url("**/sign-in/**")
     expect(page.locator("#main")).to_contain_text(

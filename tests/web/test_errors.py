@@ -61,7 +61,7 @@ def test_the_way_back_never_leads_to_another_host(path: str) -> None:
 @pytest.mark.django_db
 def test_an_old_form_of_someone_signed_out_leads_an_htmx_page_to_sign_in() -> None:
     response = Client(enforce_csrf_checks=True).post(reverse("preferences"), headers=HTMX)
-    assert response["HX-Redirect"] == "/sign-in/?next=%2Fpreferences%2F"
+    assert response["HX-Redirect"] == "/sign-in/?next=%2Fpreferences%2F&ended=nothing-changed"
 
 
 @pytest.mark.django_db
