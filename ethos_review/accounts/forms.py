@@ -64,15 +64,6 @@ class NewPersonForm(RolesForm):
         help_text="How others see the person. It stands in the audit chain, and may be left empty.",
     )
 
-    def clean_display_name(self) -> str:
-        name: str = self.cleaned_data["display_name"]
-        if names.is_misleading(name):
-            raise ValidationError(
-                "The name holds characters that cannot be seen, or letters that look like others."
-            )
-        if name and not names.has_letter_or_digit(name):
-            raise ValidationError("The name needs a letter or a digit.")
-        return name
     def clean_username(self) -> str:
         name: str = self.cleaned_data["username"]
         if names.is_misleading_username(name):
@@ -83,3 +74,12 @@ class NewPersonForm(RolesForm):
             raise ValidationError("The name needs a letter or a digit.")
         return name
 
+    def clean_display_name(self) -> str:
+        name: str = self.cleaned_data["display_name"]
+        if names.is_misleading(name):
+            raise ValidationError(
+                "The name holds characters that cannot be seen, or letters that look like others."
+            )
+        if name and not names.has_letter_or_digit(name):
+            raise ValidationError("The name needs a letter or a digit.")
+        return name
