@@ -144,7 +144,7 @@ def _say_what_to_do(directory: Path, passwords: dict[str, str], port: int | None
         lines.append("Ready. Serve it with: make demo")
     else:
         lines += [
-            f"Serving http://127.0.0.1:{port}/ (stop with Ctrl+C).",
+            f"Serving http://localhost:{port}/ (stop with Ctrl+C).",
             "Sign in as reviewer, open a review under “Needs me”, decide its claims, then seal it.",
             "The commands that the pages name are found after this, in another terminal:",
             f'  export PATH="{Path(sys.executable).parent}:$PATH"',

@@ -14,6 +14,8 @@ from urllib.error import URLError
 
 import pytest
 
+from ethos_review import demo
+
 USERNAMES = {"submitter", "reviewer", "reviewer2", "auditor", "operator"}
 
 
@@ -179,6 +181,11 @@ def ask(url: str) -> str:
             if time.monotonic() > until:
                 raise
             time.sleep(0.1)
+
+
+def test_it_names_an_address_under_which_passkeys_work(capsys: pytest.CaptureFixture[str]) -> None:
+    demo._say_what_to_do(Path("var"), {}, 8150)
+    assert "Serving http://localhost:8150/ " in capsys.readouterr().out
 
 
 def test_it_serves_the_sign_in_page(served: int) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth import authenticate
-from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, UsernameField
+from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, SetPasswordForm, UsernameField
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 
@@ -31,7 +31,18 @@ class PreferencesForm(forms.ModelForm):  # type: ignore[type-arg]
         fields = ("single_key_shortcuts",)
 
 
-class OwnPasswordForm(PasswordChangeForm):
+class _PasswordUnderItsField:
+    """Django tells a password that does not do under the field in which it is repeated."""
+
+    def validate_password_for_user(self, user: User, password_field_name: str = "") -> None:
+        super().validate_password_for_user(user, "new_password1")  # type: ignore[misc]
+
+
+class ChosenPasswordForm(_PasswordUnderItsField, SetPasswordForm):  # type: ignore[type-arg]
+    """By a link."""
+
+
+class OwnPasswordForm(_PasswordUnderItsField, PasswordChangeForm):
     """Wrong old passwords count towards the lockout, as they do at sign-in."""
 
     def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:

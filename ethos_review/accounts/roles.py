@@ -7,6 +7,12 @@ REVIEWER = "Reviewer"
 AUDITOR = "Auditor"
 OPERATOR = "Operator"
 
+ROLE_WORDS: dict[str, str] = {
+    SUBMITTER: "Uploads documents, and sees what became of their own.",
+    REVIEWER: "Sees all reviews, decides claims, and seals.",
+    AUDITOR: "Sees all reviews, the audit chain and the keys; changes nothing.",
+    OPERATOR: "As an auditor, and gives accounts and roles; decides no claims.",
+}
 ROLES: dict[str, frozenset[str]] = {
     SUBMITTER: frozenset({"reviews.submit_review", "reviews.view_review"}),
     REVIEWER: frozenset(

@@ -17,7 +17,7 @@ from axes.helpers import get_cool_off
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
-from django.contrib.auth.forms import AuthenticationForm, SetPasswordForm
+from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView, LogoutView
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -27,7 +27,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from requests import RequestException
 
 from ethos_review.accounts import openid, operations, passkeys, password_links
-from ethos_review.accounts.forms import OwnPasswordForm, PreferencesForm, SignInForm
+from ethos_review.accounts.forms import ChosenPasswordForm, OwnPasswordForm, PreferencesForm, SignInForm
 from ethos_review.accounts.models import User
 from ethos_review.accounts.sign_in_end import end_of_sign_in, stay_signed_in
 from ethos_review.web.htmx import Request, wants_fragment
@@ -109,7 +109,7 @@ def choose_password(request: HttpRequest, person_id: int) -> HttpResponse:
     person = User.objects.filter(pk=person_id, is_active=True).first()
     if person is None or not password_links.tokens.check_token(person, token):
         return _void_link(request)
-    form = SetPasswordForm(person, request.POST if request.method == "POST" else None)
+    form = ChosenPasswordForm(person, request.POST if request.method == "POST" else None)
     if form.is_valid():
         password = form.cleaned_data["new_password1"]
         try:

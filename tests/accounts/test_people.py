@@ -11,10 +11,11 @@ from pytest_django.asserts import assertContains, assertRedirects
 
 from ethos_review.accounts import operations
 from ethos_review.accounts.models import User
-from ethos_review.accounts.roles import AUDITOR, OPERATOR, REVIEWER, SUBMITTER
+from ethos_review.accounts.roles import AUDITOR, OPERATOR, REVIEWER, ROLE_WORDS, SUBMITTER
 from ethos_review.audit.models import Event
 from tests.accounts.test_second_factor import set_up
-from tests.web.people import PASSWORD, make_people, make_person
+from tests.web.html import attributes_of, has, text_of
+from tests.web.people import PASSWORD, ROLES, make_people, make_person
 
 pytestmark = pytest.mark.django_db
 
@@ -163,3 +164,49 @@ def test_closing_an_account_says_beside_the_button_what_it_does(
     assertContains(client.get(where), 'aria-describedby="close-hint">Close the account')
     client.post(where, {"action": "deactivate"})
     assertContains(client.get(where), 'aria-describedby="open-hint">Open the account')
+
+
+def test_each_role_is_explained_and_an_account_without_one_is_told(
+    client: Client, people: dict[str, User]
+) -> None:
+    client.force_login(people[OPERATOR])
+    page = client.get(reverse("new_person"))
+    for role in ROLES:
+        assertContains(page, ROLE_WORDS[role])
+    assertContains(page, "With no role ticked, the person can sign in but sees no reviews")
+    assert not has(client.post(reverse("new_person"), {"username": "b", "roles": [AUDITOR]}), "no-role")
+    made = client.post(reverse("new_person"), {"username": "c"})
+    assertContains(made, reverse("person", args=[User.objects.get(username="c").pk]))
+    for response in (made, client.get(reverse("person", args=[User.objects.get(username="c").pk]))):
+        assert "This account has no role" in text_of(response, "no-role")
+
+
+def test_what_is_shown_once_can_be_copied(client: Client, people: dict[str, User]) -> None:
+    client.force_login(people[OPERATOR])
+    made = client.post(reverse("new_person"), {"username": "c"})
+    assertContains(made, '<button type="button" data-copy="link" hidden>')
+    assertContains(made, "js/copy.js")
+    assert attributes_of(made, "link-copied")["role"] == "status"
+
+
+@pytest.mark.parametrize(
+    ("form", "faulty", "said"),
+    [
+        ({"old_password": "wrong"}, "old_password", "incorrectly"),
+        ({"new_password1": "short", "new_password2": "short"}, "new_password1", "too short"),
+        ({"new_password2": "something else entirely"}, "new_password2", "match"),
+    ],
+)
+def test_after_an_error_the_faulty_field_has_the_focus_and_the_error_under_it(
+    client: Client, people: dict[str, User], form: dict[str, str], faulty: str, said: str
+) -> None:
+    client.force_login(people[AUDITOR])
+    right = {
+        "old_password": PASSWORD,
+        "new_password1": "a heron at the weir",
+        "new_password2": "a heron at the weir",
+    }
+    response = client.post(reverse("change_password"), right | form)
+    assert said in text_of(response, f"id_{faulty}_error")
+    focused = [name for name in right if "autofocus" in attributes_of(response, f"id_{name}")]
+    assert focused == [faulty]

@@ -16,6 +16,7 @@ from ethos_review.accounts import operations
 from ethos_review.accounts.models import User
 from ethos_review.accounts.roles import OPERATOR, REVIEWER
 from ethos_review.audit.models import Event
+from tests.web.html import attributes_of, text_of
 from tests.web.people import PASSWORD, make_person
 
 pytestmark = pytest.mark.django_db
@@ -67,6 +68,21 @@ def test_a_wrong_code_signs_nobody_in(client: Client, secret: str) -> None:
     wrong = "000000" if code_of(secret) != "000000" else "111111"
     assertContains(client.post(reverse("mfa_authenticate"), {"code": wrong}), "Incorrect code")
     assert client.get(reverse("preferences")).status_code == 302
+
+
+def test_the_field_for_the_code_has_the_focus(client: Client, person: User) -> None:
+    sign_in(client)
+    client.post(reverse("account_reauthenticate"), {"password": PASSWORD})
+    for response in (
+        client.get(reverse("mfa_activate_totp")),
+        client.post(reverse("mfa_activate_totp"), {"code": "000000"}),
+    ):
+        assert "autofocus" in attributes_of(response, "id_code")
+    assert "Incorrect code" in text_of(response, "id_code_error")
+    set_up(client)
+    client.post(reverse("sign_out"))
+    sign_in(client)
+    assert "autofocus" in attributes_of(client.get(reverse("mfa_authenticate")), "id_code")
 
 
 def test_the_code_without_the_password_is_worth_nothing(client: Client, secret: str) -> None:

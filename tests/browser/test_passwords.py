@@ -28,8 +28,14 @@ def test_a_new_person_gets_a_link_chooses_a_password_and_signs_in(
     page.get_by_label("Name", exact=True).fill("M. Okafor")
     page.get_by_label("Reviewer").check()
     page.get_by_role("button", name="Create the account").click()
-    link = page.get_by_label("Link").input_value()
+    link = page.locator("#link").inner_text()
+    copy = page.get_by_role("button", name="Copy the link")
+    expect(copy).to_be_visible(visible=java_script)
     if java_script:
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        copy.click()
+        expect(page.locator("#link-copied")).to_have_text("Copied.")
+        assert page.evaluate("navigator.clipboard.readText()") == link
         picture(page, "password-link")
 
     theirs = visit(link, java_script_enabled=java_script)

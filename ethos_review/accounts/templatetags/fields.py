@@ -1,0 +1,26 @@
+"""How the fields of the account pages are shown."""
+
+from __future__ import annotations
+
+from django import template
+from django.forms import BoundField
+from django.utils.safestring import SafeString
+
+from ethos_review.accounts.roles import ROLE_WORDS
+
+register = template.Library()
+
+
+@register.filter
+def focused(field: BoundField) -> SafeString:
+    """The field; the first one with an error has the focus, and on a form without errors the one for a code."""
+    form = field.form
+    faulty = next((name for name in form.fields if name in form.errors), None) if form.is_bound else None
+    wanted = faulty or ("code" if "code" in form.fields else None)
+    return field.as_widget(attrs={"autofocus": field.name == wanted} if wanted else None)
+
+
+@register.filter
+def role_words(role: str) -> str:
+    """What a role lets a person do."""
+    return ROLE_WORDS[role]
