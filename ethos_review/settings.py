@@ -93,6 +93,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",  # before whatever may answer, static files included
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "ethos_review.web.caching.kept_by_nobody",  # after static files, which are kept
     "ethos_review.web.nul.without_nul",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
