@@ -175,8 +175,11 @@ def open_card(user: User, review_id: UUID, position: int) -> OpenCard:
 
 def next_waiting(review: Review, after: int) -> int | None:
     """The position of the next undecided claim behind `after`, from the top again after the last."""
-    waiting = Claim.objects.filter(review=review, action="needs_review", decision=None).aggregate(
-        later=Min("position", filter=Q(position__gt=after)), first=Min("position")
+    # “Undecided” stands in the aggregates: as a condition, SQLite would look through all undecided claims there are.
+    undecided = Q(action="needs_review", decision=None)
+    waiting = Claim.objects.filter(review=review).aggregate(
+        later=Min("position", filter=undecided & Q(position__gt=after)),
+        first=Min("position", filter=undecided),
     )
     later: int | None = waiting["later"]
     first: int | None = waiting["first"]

@@ -107,7 +107,7 @@ def queue_page(
     order = sort if sort in dict(SORTS) else "oldest" if current == "needs_me" else "newest"
     matching, found = _matching(user, filters)
     everything = visible_to(user)
-    facts = _facts(user, matching, everything)
+    facts = _facts(user, *((matching, everything) if filters else (everything,)))
     counted = _count(user, _groups(matching) if found is None else found.groups, facts.sealed)
     after = _parse_cursor(cursor, order)
     listed = matching.filter(in_tab(user, current))
@@ -217,18 +217,17 @@ class _Facts:
     sealed_of_all: int  # without the filters
 
 
-def _facts(user: User, matching: QuerySet[Review], everything: QuerySet[Review]) -> _Facts:
-    """What is one number each, in one query."""
+def _facts(user: User, *of: QuerySet[Review]) -> _Facts:
+    """What is one number each, in one query: `of` the matching reviews, and of all where a filter leaves some out."""
     midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
     decided = user.decisions.filter(decided_at__gte=midnight, current_of__isnull=False).values("pk")
-    sealed, sealed_of_all = (
+    sealed = [
         reviews.filter(status=Review.Status.SEALED).order_by().values("pk")[: MOST_COUNTED + 1]
-        for reviews in (matching, everything)
-    )
-    numbers = User.objects.filter(pk=user.pk).values_list(
-        _CountOf(decided), _CountOf(sealed), _CountOf(sealed_of_all)
-    )
-    return _Facts(*numbers.get())
+        for reviews in of
+    ]
+    counts = [_CountOf(rows) for rows in (decided, *sealed)]
+    decided_today, *sealed_counts = User.objects.filter(pk=user.pk).values_list(*counts).get()
+    return _Facts(decided_today, sealed_counts[0], sealed_counts[-1])
 
 
 def _groups(reviews: QuerySet[Review]) -> _Groups:

@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from ethos_review.accounts.models import User
@@ -290,6 +292,17 @@ class TestSealing:
         settings.SIGNING_KEY_FILE = ""
 
         assert "No signing key" in self.refusal(reviewer, ready_review(submitter))
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL knows how many rows there are")
+def test_the_next_waiting_claim_is_looked_for_in_one_review_only(submitter: User) -> None:
+    review = make_review(submitter)
+    with CaptureQueriesContext(connection) as asked:
+        assert queries.next_waiting(review, after=1) == 2
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN QUERY PLAN {asked.captured_queries[0]['sql']}")
+        (plan,) = [row[-1] for row in cursor.fetchall()]
+    assert "(review_id=?)" in plan
 
 
 class TestReleaseAndDownloads:
