@@ -136,7 +136,8 @@ BADGES: Final = (
     ("Readings disagree", "Tools read different things, and the answer leaves it open."),
     (
         "Hidden characters",
-        "A text holds characters that are invisible, turn the direction, or look like others. They are shown in place.",
+        "A text holds characters that are invisible, turn the direction, or look like others. "
+        "They are shown in place, by their code point or with their script.",
     ),
 )
 
