@@ -34,11 +34,12 @@ from django.utils import timezone
 from ethos_review.accounts.models import User
 from ethos_review.engine.assessment import shown_digest
 from ethos_review.reviews import operations
-from ethos_review.reviews.assessments import assessment_of, folded
+from ethos_review.reviews.assessments import assessment_of
 from ethos_review.reviews.models import Claim, Review, ReviewerDecision, SearchText
 from ethos_review.reviews.operations import Decided, Superseded, Upload
 from ethos_review.reviews.policies import current_policy, record_of
 from ethos_review.reviews.verification import find_differences, one_snapshot
+from ethos_review.web.folding import folded
 from tests.factories import (
     answer,
     large_bundle,

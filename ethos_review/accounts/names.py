@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 from ethos_review.accounts.models import User
+from ethos_review.web.folding import folded
 from ethos_review.web.hidden_characters import has_hidden
 
 _WRITTEN_TOGETHER = {"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"}
@@ -28,13 +29,9 @@ def has_letter_or_digit(name: str) -> bool:
 
 def is_taken(name: str) -> bool:
     """Whether an account is shown under it, or signs in with it, however it is written."""
-    wanted = _folded(name)
+    wanted = folded(name)
     return any(
-        wanted == _folded(other)
+        wanted == folded(other)
         for names in User.objects.values_list("username", "display_name")
         for other in names
     )
-
-
-def _folded(name: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())

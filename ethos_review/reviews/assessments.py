@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import unicodedata
 from collections import Counter, OrderedDict
 from collections.abc import Iterable
 from threading import Lock
@@ -21,6 +20,7 @@ from ethos_review.engine.release import ReviewerDecision as EngineDecision
 from ethos_review.engine.values import json_text
 from ethos_review.reviews.models import Claim, Document, Review
 from ethos_review.reviews.policies import changed, policy_of
+from ethos_review.web.folding import folded
 
 CACHED_BYTES: Final = 8 * 1024 * 1024  # of document content; what is made of it takes some ten times as much
 CLIPPED: Final = 200  # characters; an index entry of PostgreSQL cannot hold a long text
@@ -141,11 +141,6 @@ def search_text(assessment: Assessment) -> str:
     answer = assessment.submission.answer
     texts = (answer.question, *(claim.text for claim in answer.claims))
     return folded("\n".join(texts)[:SEARCHED_CHARACTERS])
-
-
-def folded(text: str) -> str:
-    """Alike for texts that differ in case, white space, or compatible forms of a character; on every database."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def count_columns(states: Iterable[str]) -> dict[str, int]:

@@ -59,7 +59,7 @@ def arrive(user: User, seen: Presence) -> Presence:
     """Someone opened the review: it is theirs for a while if they have work on it and nobody holds it."""
     if not seen.may_hold or (seen.holder and not seen.is_mine):
         return seen
-    if seen.expires_at and seen.expires_at - timezone.now() > LASTS - RENEWED_AFTER:
+    if seen.expires_at and not _is_to_be_renewed(seen.expires_at):
         return seen
     take(user, seen.review.pk)
     return presence_of(user, seen.review.review_id)
@@ -84,8 +84,13 @@ def renew_lease(*, actor: User, review_id: UUID) -> bool:
 def keep_lease(actor: User, review: Review) -> None:
     """`actor` did something on the review, so a lease of theirs goes on. `review.lease` should be joined."""
     lease: ReviewLease | None = getattr(review, "lease", None)
-    if lease and lease.holder_id == actor.pk and lease.expires_at - timezone.now() < LASTS - RENEWED_AFTER:
+    if lease and lease.holder_id == actor.pk and _is_to_be_renewed(lease.expires_at):
         renew_lease(actor=actor, review_id=review.review_id)
+
+
+def _is_to_be_renewed(expires_at: datetime) -> bool:
+    """Not when it was a moment ago: that would write at every look and every decision."""
+    return expires_at - timezone.now() <= LASTS - RENEWED_AFTER
 
 
 def release_lease(*, actor: User, review_id: UUID) -> bool:

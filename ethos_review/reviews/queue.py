@@ -12,10 +12,10 @@ from django.db.models import Count, IntegerField, Q, QuerySet, Subquery, Sum
 from django.utils import timezone
 
 from ethos_review.accounts.models import User
-from ethos_review.reviews.assessments import folded
 from ethos_review.reviews.models import Release, Review
 from ethos_review.reviews.policies import current_policy
 from ethos_review.reviews.queries import visible_to
+from ethos_review.web.folding import folded
 
 PAGE_SIZE: Final = 25
 MOST_COUNTED: Final = 10_000  # sealed reviews, which pile up; beyond it a tab only says that there are more

@@ -14,11 +14,11 @@ from pytest_django import DjangoAssertNumQueries
 
 from ethos_review.accounts.models import User
 from ethos_review.reviews import operations, queue
-from ethos_review.reviews.assessments import folded
 from ethos_review.reviews.models import Claim, Review
 from ethos_review.reviews.operations import NotAllowed, Refused, Superseded
 from ethos_review.reviews.queries import review_page, visible_to
 from ethos_review.reviews.queue import TABS, Filters, QueuePage, queue_page
+from ethos_review.web.folding import folded
 from tests.factories import (
     answer,
     claim,
