@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from django.contrib.auth.backends import ModelBackend
-from django.contrib.auth.models import Permission
-from django.db.models import QuerySet
-
-from ethos_review.accounts.models import User
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import Model
 
 
 class RoleBackend(ModelBackend):
     """A permission that was given to a person past every role counts for nothing, and nobody asks for it."""
 
-    def _get_user_permissions(self, user_obj: User) -> QuerySet[Permission]:
-        return Permission.objects.none()
+    def get_user_permissions(
+        self, user_obj: AbstractBaseUser | AnonymousUser, obj: Model | None = None
+    ) -> set[str]:
+        return set()

@@ -12,13 +12,13 @@ from django.db.models import Count, IntegerField, Q, QuerySet, Subquery, Sum
 from django.utils import timezone
 
 from ethos_review.accounts.models import User
-from ethos_review.reviews.models import Release, Review
+from ethos_review.reviews.models import Release, Review, ReviewerDecision
 from ethos_review.reviews.policies import current_policy
 from ethos_review.reviews.queries import visible_to
 from ethos_review.web.folding import folded
 
-PAGE_SIZE: Final = 25
-MOST_COUNTED: Final = 10_000  # sealed reviews, which pile up; beyond it a tab only says that there are more
+PAGE_SIZE: Final = 20
+MOST_COUNTED: Final = 1_000  # sealed reviews, which pile up; beyond it a tab only says that there are more
 MOST_FOUND: Final = 1_000  # reviews that a search by text lists and counts, the newest ones
 TABS: Final = (
     ("needs_me", "Needs me"),
@@ -30,6 +30,23 @@ SORTS: Final = (
     ("oldest", "Oldest first"),
     ("newest", "Newest first"),
     ("undecided", "Most undecided first"),
+)
+ROW: Final = (  # what a row shows; nothing else of a review is read for it
+    "review_id",
+    "external_id",
+    "question",
+    "parser",
+    "status",
+    "app_status",
+    "released_count",
+    "undecided_count",
+    "withheld_count",
+    "submitted_at",
+    "submitter__username",
+    "submitter__display_name",
+    "lease__expires_at",
+    "lease__holder__username",
+    "lease__holder__display_name",
 )
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -110,9 +127,9 @@ def queue_page(
     facts = _facts(user, *((matching, everything) if filters else (everything,)))
     counted = _count(user, _groups(matching) if found is None else found.groups, facts.sealed)
     after = _parse_cursor(cursor, order)
-    listed = matching.filter(in_tab(user, current))
-    if since:
-        listed = listed.select_related("release").defer("release__envelope")
+    row = (*ROW, "release__sealed_at") if since else ROW
+    joined = {name.rpartition("__")[0] for name in row if "__" in name}
+    listed = matching.filter(in_tab(user, current)).select_related(*joined).only(*row)
     reviews, next_cursor = _keyset_page(listed, order, after)
     hides_all = filters and not counted.tabs[current]
     unfiltered = _count(user, _groups(everything), facts.sealed_of_all) if hides_all else counted
@@ -220,12 +237,14 @@ class _Facts:
 def _facts(user: User, *of: QuerySet[Review]) -> _Facts:
     """What is one number each, in one query: `of` the matching reviews, and of all where a filter leaves some out."""
     midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    decided = user.decisions.filter(decided_at__gte=midnight, current_of__isnull=False).values("pk")
+    decided = user.decisions.exclude(outcome=ReviewerDecision.Outcome.UNDO).filter(
+        decided_at__gte=midnight, superseded_by__isnull=True
+    )
     sealed = [
         reviews.filter(status=Review.Status.SEALED).order_by().values("pk")[: MOST_COUNTED + 1]
         for reviews in of
     ]
-    counts = [_CountOf(rows) for rows in (decided, *sealed)]
+    counts = [_CountOf(rows) for rows in (decided.values("pk"), *sealed)]
     decided_today, *sealed_counts = User.objects.filter(pk=user.pk).values_list(*counts).get()
     return _Facts(decided_today, sealed_counts[0], sealed_counts[-1])
 
@@ -292,7 +311,7 @@ def _keyset_page(
         "newest": ("-submitted_at", "-id"),
         "undecided": ("-undecided_count", "submitted_at", "id"),
     }[sort]
-    found = list(reviews.select_related("submitter", "lease__holder").order_by(*order)[: PAGE_SIZE + 1])
+    found = list(reviews.order_by(*order)[: PAGE_SIZE + 1])
     page = found[:PAGE_SIZE]
     return tuple(page), _cursor_after(page[-1], sort) if len(found) > PAGE_SIZE else ""
 

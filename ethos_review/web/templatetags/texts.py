@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TypedDict
 
 from django import template
@@ -81,6 +81,28 @@ class Folded(TypedDict):
 def document_text(text: str) -> Folded:
     """A text from a document; a long one folds."""
     return {"text": text, "glimpse": text[:GLIMPSE] if len(text) > LONG else "", "length": len(text)}
+
+
+@register.filter
+def when(moment: datetime, precision: str = "minutes") -> SafeString:
+    """A time as pages write times; to the `minutes` or the `seconds`."""
+    written = f'<time datetime="{moment.isoformat()}">{_in_utc(moment, precision)}</time>'
+    return mark_safe(written)  # noqa: S308 - digits and signs
+
+
+@register.filter
+def ago(moment: datetime) -> SafeString:
+    """How long ago, with the time itself for who points at it."""
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>',
+        moment.isoformat(),
+        _in_utc(moment, "seconds"),
+        age(moment),
+    )
+
+
+def _in_utc(moment: datetime, precision: str) -> str:
+    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(' ', precision)} UTC"
 
 
 @register.filter
