@@ -13,6 +13,7 @@ from django.db import connection, models
 from pytest_django import Settings
 
 from ethos_review.accounts.models import User
+from ethos_review.accounts.roles import ROLES
 from ethos_review.audit.models import Event
 from ethos_review.engine.assessment import shown_digest
 from ethos_review.engine.envelope import load_public_key, open_release
@@ -492,16 +493,21 @@ class TestDecide:
             decide(both, review, JOINED)
         assert not ReviewerDecision.objects.exists()
 
-    def test_a_review_that_the_reviewer_may_not_see_is_not_there(self, review: Review) -> None:
-        narrow = Group.objects.create(name="Narrow")
-        narrow.permissions.set(Permission.objects.filter(codename__in=["view_review", "decide_claim"]))
+    def test_a_review_that_the_reviewer_may_not_see_is_not_there(
+        self, review: Review, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        Group.objects.create(name="Narrow")
+        monkeypatch.setitem(ROLES, "Narrow", frozenset({"reviews.view_review", "reviews.decide_claim"}))
 
         with pytest.raises(Review.DoesNotExist):
             decide(make_user("narrow", "Narrow"), review, JOINED)
 
     def test_a_permission_past_every_role_counts_for_nothing(self, review: Review) -> None:
-        person = make_user("someone")
+        Group.objects.create(name="Friends")
+        person = make_user("someone", "Auditor", "Friends")
         person.user_permissions.set(Permission.objects.all())
+        for group in Group.objects.all():
+            group.permissions.set(Permission.objects.all())
 
         with pytest.raises(NotAllowed):
             decide(User.objects.get(pk=person.pk), review, JOINED)
