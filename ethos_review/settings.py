@@ -178,6 +178,12 @@ ACCOUNT_ADAPTER = "ethos_review.accounts.adapters.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]  # what allauth checks; nobody signs up
 ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_REAUTHENTICATION_METHODS = ("password", "mfa", "openid")
+# How long who confirmed that it is them is not asked again; a few minutes, for who steals the session has them, too.
+CONFIRMATION_MINUTES = env.int("ETHOS_REVIEW_CONFIRMATION_MINUTES", default=10)
+if not 1 <= CONFIRMATION_MINUTES <= 60:
+    raise ImproperlyConfigured("ETHOS_REVIEW_CONFIRMATION_MINUTES is a number from 1 to 60.")
+ACCOUNT_REAUTHENTICATION_TIMEOUT = CONFIRMATION_MINUTES * 60  # seconds
 ACCOUNT_RATE_LIMITS = False  # django-axes counts in the database, which all processes share
 SOCIALACCOUNT_ADAPTER = "ethos_review.accounts.openid.SocialAdapter"
 SOCIALACCOUNT_LOGIN_ON_GET = True

@@ -186,6 +186,16 @@ def test_an_openid_provider_that_is_half_configured_stops_the_start(
     assert said in done.stderr
 
 
+@pytest.mark.parametrize("minutes", ["0", "-1", "61"])
+def test_a_confirmation_that_never_or_always_holds_stops_the_start(
+    environment: dict[str, str], minutes: str
+) -> None:
+    done = run(environment | {"ETHOS_REVIEW_CONFIRMATION_MINUTES": minutes}, "manage.py", "check")
+
+    assert done.returncode != 0
+    assert "ETHOS_REVIEW_CONFIRMATION_MINUTES is a number from 1 to 60" in done.stderr
+
+
 def test_a_key_can_be_made_before_there_is_one(environment: dict[str, str], tmp_path: Path) -> None:
     del environment["ETHOS_REVIEW_SIGNING_KEY_FILE"]
 

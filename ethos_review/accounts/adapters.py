@@ -10,9 +10,10 @@ from django.conf import settings
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from ethos_review.accounts import names, openid, operations
+from ethos_review.accounts import confirmation, names, openid, operations
 from ethos_review.accounts.models import User
 from ethos_review.accounts.sessions import remember_sign_in_before
 from ethos_review.audit.operations import record_event
@@ -60,6 +61,17 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
                 object_id=user.get_username(),
                 details={"by": ", ".join(dict.fromkeys(methods))},
             )
+
+    def is_reauthentication_required(self, *, app: str, **facts: Any) -> bool:
+        """allauth's own answer knows no confirmation at the OpenID provider."""
+        return not confirmation.is_recent(self.request)
+
+    def get_reauthentication_methods(self, user: User) -> list[dict[str, Any]]:
+        methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
+        if user.is_authenticated and openid.signs_in(user):
+            url, description = reverse("confirm_by_openid"), openid.configured()["name"]
+            methods.append({"id": "openid", "url": url, "description": description})
+        return methods
 
     def is_safe_url(self, url: str) -> bool:
         """Back to this host only."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import time
 from typing import Any
+from urllib.parse import urlencode
 
+from allauth.account.internal.flows.login import record_authentication
 from allauth.account.utils import get_next_redirect_url
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
-from allauth.socialaccount.models import SocialApp, SocialLogin
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialLogin
 from allauth.socialaccount.providers.base.constants import AuthError, AuthProcess
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
@@ -45,7 +48,9 @@ class OpenIdClient(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
         self.did_fetch_access_token = False
         try:
             claims = self._decode_id_token(app, response["id_token"])
-            return self.get_provider().sociallogin_from_response(request, claims)
+            login = self.get_provider().sociallogin_from_response(request, claims)
+            login.signed_in_at = claims.get("auth_time")  # at the provider
+            return login
         except (KeyError, TypeError, ValueError) as error:
             raise OAuth2Error(f"The ID token cannot be used: {type(error).__name__}") from error
 
@@ -65,6 +70,17 @@ class OpenIdProvider(OpenIDConnectProvider):  # type: ignore[misc]
         """Signing in is all that can be asked for: no other scope, no connecting to an account."""
         to_provider: HttpResponse = self.redirect(
             request, AuthProcess.LOGIN, next_url=get_next_redirect_url(request)
+        )
+        return to_provider
+
+    def redirect_to_confirm(self, request: HttpRequest) -> HttpResponse:
+        """Who is signed in here signs in there again, however lately they did, and comes back to go on."""
+        way_back = urlencode({"next": get_next_redirect_url(request) or "/"})
+        to_provider: HttpResponse = self.redirect(
+            request,
+            AuthProcess.REDIRECT,
+            next_url=f"{reverse('confirm_by_openid')}?{way_back}",
+            auth_params={"prompt": "login", "max_age": "0"},
         )
         return to_provider
 
@@ -112,6 +128,16 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         """Whoever the provider vouches for has an account; it has the roles that the claim maps to, or none."""
         return True
 
+    def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
+        """Confirming, and not signing in: by the person who is signed in here, just now. Raises OAuth2Error."""
+        if sociallogin.state.get("process") != AuthProcess.REDIRECT:
+            return
+        if not request.user.is_authenticated or sociallogin.user != request.user:
+            raise OAuth2Error("Another person confirmed")
+        if not _is_now(sociallogin.signed_in_at):
+            raise OAuth2Error("The provider does not say that the person signed in again")
+        record_authentication(request, request.user, "openid", reauthenticated=True)
+
     def populate_user(self, request: HttpRequest, sociallogin: SocialLogin, data: Claims) -> User:
         user: User = sociallogin.user
         user.username = _text(data.get("username"))
@@ -128,18 +154,43 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         extra_context: dict[str, Any] | None = None,
     ) -> None:
         raise ImmediateHttpResponse(
-            sign_in_failed(request, exception, cancelled=error == AuthError.CANCELLED)
+            sign_in_failed(
+                request,
+                exception,
+                cancelled=error == AuthError.CANCELLED,
+                state=(extra_context or {}).get("state"),
+            )
         )
 
 
 def sign_in_failed(
-    request: HttpRequest, exception: Exception | None = None, *, cancelled: bool = False
+    request: HttpRequest,
+    exception: Exception | None = None,
+    *,
+    cancelled: bool = False,
+    state: dict[str, Any] | None = None,
 ) -> HttpResponse:
     """What the provider said goes to nobody: it may hold tokens. The log has the kind of failure."""
     if exception is not None:
         logger.warning("Signing in through OpenID failed: %s", type(exception).__name__)
-    context = {"cancelled": cancelled, "provider": configured()["name"]}
+    confirming = state is not None and state.get("process") == AuthProcess.REDIRECT
+    context = {
+        "cancelled": cancelled,
+        "provider": configured()["name"],
+        "confirm_again": state["next"] if state and confirming else "",
+    }
     return render(request, "accounts/openid_failed.html", context, status=403)
+
+
+def signs_in(user: User) -> bool:
+    """Whether this person comes through the provider."""
+    return settings.OIDC is not None and SocialAccount.objects.filter(user=user, provider=PROVIDER).exists()
+
+
+def _is_now(moment: object) -> bool:
+    """A provider tells `auth_time` whenever `max_age` is asked for; clocks may differ by some minutes."""
+    known = isinstance(moment, int | float) and not isinstance(moment, bool)
+    return known and abs(time.time() - moment) < settings.ACCOUNT_REAUTHENTICATION_TIMEOUT  # type: ignore[operator]
 
 
 def _text(claim: object) -> str:

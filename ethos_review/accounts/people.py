@@ -18,7 +18,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
-from ethos_review.accounts import operations, password_links
+from ethos_review.accounts import confirmation, operations, password_links
 from ethos_review.accounts.forms import NewPersonForm, RolesForm
 from ethos_review.accounts.models import User
 from ethos_review.web.htmx import Request
@@ -30,6 +30,7 @@ ACTS: Final[dict[str, tuple[Callable[..., None], str]]] = {
     "sign-out": (operations.sign_out_everywhere, "Every session of the account has ended."),
     "remove-second-factor": (operations.remove_second_factor, "The second factor is removed."),
 }
+WIDENS_RIGHTS: Final = frozenset({"roles", "password-link", "reactivate", "remove-second-factor"})
 
 
 @permission_required(operations.MANAGE_PEOPLE)
@@ -43,6 +44,7 @@ def people(request: Request) -> HttpResponse:
 def new_person(request: Request) -> HttpResponse:
     form = NewPersonForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
+        confirmation.require(request)
         try:
             person, token = operations.create_person(actor=request.user, **form.cleaned_data)
             return _show_link(request, person, token)
@@ -66,6 +68,8 @@ def person(request: Request, person_id: int) -> HttpResponse:
             "hours": password_links.hours(),
         }
         return render(request, "accounts/person.html", context)
+    if request.POST.get("action") in WIDENS_RIGHTS:
+        confirmation.require(request)
     try:
         if request.POST.get("action") == "password-link":
             token = operations.make_password_link(actor=request.user, person_id=person_id)

@@ -24,6 +24,12 @@ urlpatterns = [
     path("preferences/confirm/", views.confirm_by_password, name="account_reauthenticate"),
     path("preferences/confirm/code/", views.confirm_by_code, name="mfa_reauthenticate"),
     path("preferences/confirm/passkey/", views.confirm_by_passkey, name="mfa_reauthenticate_webauthn"),
+    path("preferences/confirm/openid/", views.confirm_by_openid, name="confirm_by_openid"),
+    path(
+        "preferences/confirm/openid/provider/",
+        views.confirm_at_openid_provider,
+        name="confirm_at_openid_provider",
+    ),
     path("preferences/second-factor/", views.second_factor, name="mfa_index"),
     path("preferences/second-factor/", views.second_factor, name="mfa_list_webauthn"),
     path("preferences/second-factor/app/", views.activate_totp, name="mfa_activate_totp"),

@@ -7,6 +7,7 @@ from typing import Any
 from allauth.account.internal.flows.login import perform_password_login
 from allauth.account.models import Login
 from allauth.account.views import reauthenticate
+from allauth.account.views._reauthenticate import BaseReauthenticateView
 from allauth.mfa.base import views as mfa
 from allauth.mfa.recovery_codes import views as recovery_codes
 from allauth.mfa.totp import views as totp
@@ -14,6 +15,7 @@ from allauth.mfa.webauthn import views as webauthn
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView, OAuth2LoginView
 from axes.helpers import get_cool_off
+from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
@@ -22,11 +24,12 @@ from django.contrib.auth.views import LoginView, LogoutView
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from requests import RequestException
 
-from ethos_review.accounts import openid, operations, passkeys, password_links
+from ethos_review.accounts import confirmation, openid, operations, passkeys, password_links
 from ethos_review.accounts.forms import ChosenPasswordForm, OwnPasswordForm, PreferencesForm, SignInForm
 from ethos_review.accounts.models import User
 from ethos_review.accounts.sign_in_end import end_of_sign_in, stay_signed_in
@@ -172,6 +175,38 @@ def _through_openid(request: HttpRequest, step: Any) -> HttpResponse:
     return response
 
 
+class ConfirmByOpenIdView(BaseReauthenticateView):  # type: ignore[misc]
+    """The page with the link to the provider; who comes back from there goes on with what they asked for."""
+
+    reauthentication_method = "openid"
+    form_class = forms.Form
+    template_name = "accounts/confirm_by_openid.html"
+
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
+        if confirmation.is_recent(request):
+            return self.form_valid(forms.Form())  # type: ignore[no-any-return]
+        return super().get(request, *args, **kwargs)  # type: ignore[no-any-return]
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        context: dict[str, Any] = super().get_context_data(**kwargs)
+        to_provider = self.passthrough_next_url(reverse("confirm_at_openid_provider"))
+        return context | {"provider": openid.configured()["name"], "to_provider": to_provider}
+
+
+class _ConfirmAtProvider(OAuth2LoginView):  # type: ignore[misc]
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        to_provider: HttpResponse = self.get_provider().redirect_to_confirm(request)
+        return to_provider
+
+
+@permission_required(SIGNED_IN)
+@require_safe
+def confirm_at_openid_provider(request: Request) -> HttpResponse:
+    if not openid.signs_in(request.user):
+        raise Http404
+    return _through_openid(request, _ConfirmAtProvider)
+
+
 def _own(view: View) -> View:
     """One of allauth's pages about one's own account."""
     return permission_required(SIGNED_IN)(require_http_methods(["GET", "HEAD", "POST"])(view))
@@ -181,6 +216,7 @@ enter_code = anonymous(require_http_methods(["GET", "HEAD", "POST"])(mfa.authent
 second_factor = _own(mfa.index)
 confirm_by_code = _own(mfa.reauthenticate)
 confirm_by_password = _own(reauthenticate)
+confirm_by_openid = permission_required(SIGNED_IN)(require_safe(ConfirmByOpenIdView.as_view()))
 activate_totp = _own(totp.activate_totp)
 deactivate_totp = _own(totp.deactivate_totp)
 confirm_by_passkey = _own(passkeys.ConfirmView.as_view())

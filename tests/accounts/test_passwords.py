@@ -24,7 +24,7 @@ from ethos_review.accounts.password_links import tokens
 from ethos_review.accounts.roles import AUDITOR, OPERATOR, REVIEWER, ROLES, SUBMITTER
 from ethos_review.audit.models import Event
 from tests.accounts.test_second_factor import set_up
-from tests.web.people import PASSWORD, make_person
+from tests.web.people import PASSWORD, confirm, make_person
 
 pytestmark = pytest.mark.django_db
 OTHER = "another long passphrase"
@@ -33,9 +33,10 @@ NEW, CHANGE = reverse("new_person"), reverse("change_password")
 
 @pytest.fixture
 def operator(client: Client) -> User:
-    """The client is theirs."""
+    """The client is theirs, and they confirmed that it is them."""
     found = make_person(OPERATOR)
     client.force_login(found)
+    confirm(client)
     return found
 
 

@@ -15,16 +15,17 @@ from ethos_review.accounts.roles import AUDITOR, OPERATOR, REVIEWER, ROLE_WORDS,
 from ethos_review.audit.models import Event
 from tests.accounts.test_second_factor import set_up
 from tests.web.html import attributes_of, has, text_of
-from tests.web.people import PASSWORD, ROLES, make_people, make_person
+from tests.web.people import PASSWORD, ROLES, confirm, make_people, make_person
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def people(client: Client) -> dict[str, User]:
-    """The client is the operator's."""
+    """The client is the operator's, who confirmed that it is them."""
     found = make_people()
     client.force_login(found[OPERATOR])
+    confirm(client)
     return found
 
 
@@ -169,7 +170,6 @@ def test_closing_an_account_says_beside_the_button_what_it_does(
 def test_each_role_is_explained_and_an_account_without_one_is_told(
     client: Client, people: dict[str, User]
 ) -> None:
-    client.force_login(people[OPERATOR])
     page = client.get(reverse("new_person"))
     for role in ROLES:
         assertContains(page, ROLE_WORDS[role])
@@ -182,7 +182,6 @@ def test_each_role_is_explained_and_an_account_without_one_is_told(
 
 
 def test_what_is_shown_once_can_be_copied(client: Client, people: dict[str, User]) -> None:
-    client.force_login(people[OPERATOR])
     made = client.post(reverse("new_person"), {"username": "c"})
     assertContains(made, '<button type="button" data-copy="link" hidden>')
     assertContains(made, "js/copy.js")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
-from ethos_review.accounts.roles import OPERATOR
+from ethos_review.accounts.roles import OPERATOR, REVIEWER
 from tests.browser.conftest import Visit
 from tests.browser.test_passkeys import picture
-from tests.web.people import make_person
+from tests.web.people import PASSWORD, make_person
 
 
 @pytest.mark.parametrize("java_script", [True, False])
@@ -20,12 +21,20 @@ def test_a_new_person_gets_a_link_chooses_a_password_and_signs_in(
     page = visit("/people/", make_person(OPERATOR), java_script_enabled=java_script)
     page.get_by_role("link", name="Create an account").click()
     page.get_by_label("Username").fill("operator")
+    page.get_by_label("Name", exact=True).fill("M. Okafor")
     page.get_by_role("button", name="Create the account").click()
+    expect(page.get_by_role("heading", name="Confirm that it is you")).to_be_visible()
+    if java_script:
+        picture(page, "confirm-to-create")
+    page.get_by_label("Password").fill("not the password")
+    page.get_by_role("button", name="Confirm").click()
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Confirm").click()
     expect(page.get_by_label("Username")).to_have_accessible_description(
         "What the person types to sign in: letters, digits and @ . + - _ There is an account with this name."
     )
+    expect(page.get_by_label("Name", exact=True)).to_have_value("M. Okafor")
     page.get_by_label("Username").fill("m.okafor")
-    page.get_by_label("Name", exact=True).fill("M. Okafor")
     page.get_by_label("Reviewer").check()
     page.get_by_role("button", name="Create the account").click()
     link = page.locator("#link").inner_text()
@@ -60,3 +69,23 @@ def test_a_new_person_gets_a_link_chooses_a_password_and_signs_in(
     expect(again.get_by_role("heading", name="This link does not work any more")).to_be_visible()
     if java_script:
         picture(again, "password-link-void")
+
+
+@pytest.mark.parametrize("java_script", [True, False])
+def test_who_gives_roles_confirms_once_and_they_are_given_as_they_were_ticked(
+    visit: Visit, live_server: Any, java_script: bool
+) -> None:
+    person = make_person(REVIEWER)
+    page = visit(f"/people/{person.pk}/", make_person(OPERATOR), java_script_enabled=java_script)
+    page.get_by_label("Auditor").check()
+    page.get_by_role("button", name="Save roles").click()
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Confirm").click()
+    expect(page.get_by_text("The roles are saved.")).to_be_visible()
+    for role in ("Auditor", "Reviewer"):
+        expect(page.get_by_label(role)).to_be_checked()
+    expect(page).to_have_url(re.compile(f"/people/{person.pk}/$"))
+    page.get_by_label("Auditor").uncheck()
+    page.get_by_role("button", name="Save roles").click()
+    expect(page.get_by_text("The roles are saved.")).to_be_visible()
+    expect(page.get_by_label("Auditor")).not_to_be_checked()
