@@ -5,8 +5,9 @@ from __future__ import annotations
 import unicodedata
 
 from ethos_review.accounts.models import User
-from ethos_review.web.folding import folded
+from ethos_review.audit.operations import lock_chain
 from ethos_review.web.hidden_characters import has_hidden
+from ethos_review.web.lookalikes import looks
 
 _WRITTEN_TOGETHER = {"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"}
 
@@ -28,10 +29,15 @@ def has_letter_or_digit(name: str) -> bool:
 
 
 def is_taken(name: str) -> bool:
-    """Whether an account is shown under it, or signs in with it, however it is written."""
-    wanted = folded(name)
+    """Whether an account is shown under it, or signs in with it, or looks so: however it is written, in any script."""
+    wanted = looks(name)
     return any(
-        wanted == folded(other)
+        wanted & looks(other)
         for names in User.objects.values_list("username", "display_name")
         for other in names
     )
+
+
+def hold() -> None:
+    """Nobody else gives or takes a name until this transaction ends: every account comes with an event, after this."""
+    lock_chain()

@@ -18,6 +18,7 @@ from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
 from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
 from django.conf import settings
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -144,6 +145,18 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         name = _text(data.get("name"))
         user.display_name = "" if names.is_misleading(name) or names.is_taken(name) else name
         return user
+
+    def save_user(self, request: HttpRequest, sociallogin: SocialLogin, form: object = None) -> User:
+        """Names that were free when they were looked up may be given by now, and are looked up again."""
+        user: User = sociallogin.user
+        with transaction.atomic():
+            names.hold()
+            if names.is_taken(user.display_name):
+                user.display_name = ""
+            if names.is_taken(user.username):
+                user.username = ""  # then allauth makes one
+            saved: User = super().save_user(request, sociallogin, form)
+        return saved
 
     def on_authentication_error(
         self,

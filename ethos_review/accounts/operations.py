@@ -27,7 +27,9 @@ class Refused(Exception):
 
 class DisplayNameTaken(Refused):
     def __init__(self) -> None:
-        super().__init__("Another account has this name. Decisions tell people apart by it.")
+        super().__init__(
+            "Another account has this name, or one that looks like it. Decisions tell people apart by it."
+        )
 
 
 @transaction.atomic
@@ -36,6 +38,7 @@ def create_person(
 ) -> tuple[User, str]:
     """An account, and the token with which its person chooses the first password. Raises Refused."""
     _require_right(actor)
+    names.hold()
     if names.is_taken(username):
         raise Refused("There is an account with this name.")
     if display_name and names.is_taken(display_name):

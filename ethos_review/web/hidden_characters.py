@@ -7,6 +7,8 @@ import unicodedata
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
+from ethos_review.web.lookalikes import ARMENIAN, CYRILLIC, GREEK
+
 # Everything that Unicode lets a reader not see: controls, bidirectional and zero-width characters, fillers,
 # variation selectors, tags. Signs that merely belong to the format category but are drawn are left out.
 _INVISIBLE = re.compile(
@@ -21,9 +23,7 @@ _PRESENTATION_SELECTORS = "\ufe0e\ufe0f"  # harmless right after the emoji or sy
 # Letters that pass for Latin ones. Cyrillic, Greek and Armenian are lists; the rest are whole blocks.
 _LOOKALIKE = re.compile(
     "["
-    "АВЕЅІЈКМНОРСТУХҮҺԌԚԜаеѕіјорсухһԁԛԝүӏ"  # Cyrillic
-    "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧικνορτυχ"  # Greek
-    "ՕՍօոսց"  # Armenian
+    f"{''.join(CYRILLIC | GREEK | ARMENIAN)}"
     "\u13a0-\u13ff\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d7ff"  # Cherokee, full width, mathematical
     "]"
 )

@@ -6,10 +6,15 @@ from collections.abc import Callable
 from uuid import uuid4
 
 import pytest
+from allauth.socialaccount.models import SocialAccount, SocialLogin
+from django.test import RequestFactory
+from pytest_django import Settings
 
 from ethos_review.accounts import operations
 from ethos_review.accounts.models import User
+from ethos_review.accounts.openid import PROVIDER, SocialAdapter
 from ethos_review.accounts.roles import AUDITOR, OPERATOR, REVIEWER, SUBMITTER
+from ethos_review.accounts.sessions import SessionStore
 from ethos_review.reviews.models import Review
 from ethos_review.reviews.operations import seal_review, submit_review
 from ethos_review.reviews.verification import find_differences
@@ -91,3 +96,60 @@ def test_a_person_is_changed_while_they_submit(act: Act) -> None:
 
     assert Review.objects.count() == 10
     assert list(find_differences()) == []
+
+
+def creating(operator: User, username: str, display_name: str) -> Callable[[], object]:
+    return lambda: operations.create_person(
+        actor=operator, username=username, display_name=display_name, roles=[REVIEWER]
+    )
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [("first", "Rosa Lind"), ("second", "rosa  LIND")],
+        [("first", "Pope Cox"), ("second", "Роре Сох")],  # all Cyrillic
+        [("rosa", ""), ("second", "Rosa")],  # the name with which the other signs in
+        [("rosa", ""), ("Rosa", "")],
+    ],
+)
+def test_of_two_operators_who_give_one_name_at_the_same_moment_one_is_told(
+    names: list[tuple[str, str]],
+) -> None:
+    operators = [make_person(OPERATOR, f"operator-{number}") for number in range(2)]
+
+    for number in range(10):
+        acts = [
+            creating(operator, f"{username}{number}", f"{shown}{number}" if shown else "")
+            for operator, (username, shown) in zip(operators, names, strict=True)
+        ]
+        results = at_once(*acts)
+        assert [type(result) for result in failures(results)] in (
+            [operations.Refused],
+            [operations.DisplayNameTaken],
+        ), results
+
+    assert User.objects.count() == 2 + 10
+    assert list(find_differences()) == []
+
+
+def test_an_operator_and_the_provider_give_one_name_to_one_person(settings: Settings) -> None:
+    settings.OIDC = {"issuer": "https://id.example.org", "client_id": "x", "client_secret": "x", "name": "ID"}
+    operator = make_person(OPERATOR)
+
+    def through_openid(number: int) -> User:
+        person = User(username=f"through-{number}", display_name=f"Rosa Lind {number}")
+        account = SocialAccount(provider=PROVIDER, uid=str(number), extra_data={})
+        login = SocialLogin(user=person, account=account)
+        request = RequestFactory().get("/")
+        request.session = SessionStore()
+        saved: User = SocialAdapter().save_user(request, login)
+        return saved
+
+    for number in range(10):
+        results = at_once(
+            creating(operator, f"created-{number}", f"Rosa Lind {number}"),
+            lambda: through_openid(number),  # noqa: B023
+        )
+        assert all(isinstance(failed, operations.DisplayNameTaken) for failed in failures(results)), results
+        assert User.objects.filter(display_name=f"Rosa Lind {number}").count() == 1

@@ -167,9 +167,41 @@ def test_a_username_of_one_script_is_accepted(client: Client, operator: User, us
 def test_nobody_is_named_as_another_account_is(client: Client, operator: User, taken: str) -> None:
     User.objects.create_user("rosa", display_name="Rosa Lind")
     response = create(client, display_name=taken)
-    assertContains(response, "Another account has this name.")
+    assertContains(response, "Another account has this name, or one that looks like it.")
     assert response.context["form"].errors.keys() == {"display_name"}
     assert (User.objects.count(), Event.objects.count()) == (2, 0)
+
+
+@pytest.mark.parametrize(
+    ("shown", "alike"),
+    [
+        ("Pope Cox", "Роре Сох"),  # all Cyrillic
+        ("Pope Cox", "РОРЕ СОХ"),
+        ("POPE", "ΡΟΡΕ"),  # all Greek
+        ("Роре", "Pope"),  # the other way round
+        ("Роре", "ΡΟΡΕ"),  # and without any Latin letter
+        ("Boot", "воот"),  # small Cyrillic letters that look like small capitals
+        ("Iris Hill", "lris HiII"),  # Latin letters for each other
+        ("Nina 0hl", "Nina Ohl"),
+        ("Jim", "Jirn"),
+        ("Óscar", "О́ѕсаг".replace("г", "r").replace("О", "O").replace("ѕса", "sca")),  # another form
+        ("Pope", "𝓟𝓸𝓹𝓮"),  # mathematical letters alone
+    ],
+)
+def test_nobody_is_named_to_look_like_another(client: Client, operator: User, shown: str, alike: str) -> None:
+    User.objects.create_user("someone", display_name=shown)
+    response = create(client, display_name=alike)
+    assertContains(response, "Another account has this name, or one that looks like it.")
+    assert User.objects.count() == 2
+
+
+@pytest.mark.parametrize("name", ["Тамара Осокина", "Роре", "Νίκος", "Anna Lind", "José", "中村 花子"])
+def test_a_name_that_looks_like_nobody_elses_is_accepted_in_any_script(
+    client: Client, operator: User, name: str
+) -> None:
+    User.objects.create_user("someone", display_name="Ann Lind")
+    User.objects.create_user("jose", display_name="Jose")
+    link_in(create(client, display_name=name))
 
 
 def test_nobody_signs_in_with_the_name_that_another_account_shows(client: Client, operator: User) -> None:
