@@ -94,11 +94,11 @@
     find(".toggle", card).setAttribute("aria-expanded", String(open));
     rememberOpen(card);
   };
-  const toggle = (card) => find(".toggle", card).click();
+  const toggle = (card) => find(".toggle", card)?.click();
 
   // The evidence is fetched once; after that, opening and closing stay in the page.
   document.addEventListener("click", (event) => {
-    const link = event.target.closest(".toggle");
+    const link = event.target.closest("a.toggle");
     const card = link?.closest(".card");
     if (!card || !find(".card-body", card) || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();

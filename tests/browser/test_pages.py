@@ -85,7 +85,15 @@ def test_checking_only_shows_the_decision_below_the_chosen_files(visit: Visit, w
     page.get_by_role("button", name="Check only").click()
     expect(page.get_by_role("heading", name="Accepted; nothing was stored")).to_be_visible()
     expect(page.locator("#upload-result")).to_be_focused()
+    expect(page.locator("#announcement")).to_have_text(
+        "Accepted; nothing was stored. Needs review: 1. Final: 3. Blocked: 1."
+    )
     both_schemes(page, "upload-checked")
+    page.locator("#claim-0-toggle").click()
+    expect(page.locator("#claim-0-body")).to_be_visible()
+    both_schemes(page, "upload-checked-open")
+    page.set_viewport_size({"width": SIZES["narrow"], "height": 900})
+    assert page.evaluate("document.documentElement.scrollWidth") <= SIZES["narrow"]
 
 
 def test_problems_of_an_upload_are_listed_below_the_chosen_files(

@@ -13,7 +13,7 @@ from ethos_review.reviews import operations
 from ethos_review.reviews.models import Document, ReviewLease
 from tests.browser.conftest import Visit
 from tests.browser.pages import SCREENSHOTS
-from tests.browser.test_pages import SIZES, violations
+from tests.browser.test_pages import SIZES, fill_uploads, violations
 from tests.factories import decide_as_shown, large_bundle
 from tests.web.world import World
 
@@ -182,3 +182,33 @@ def test_a_large_upload_shows_how_far_it_is(visit: Visit, world: World, tmp_path
     assert any(words.startswith("Sending: ") for words in told), told
     assert told[-1] == "Checking …"
     expect(page.locator("#sending")).to_be_hidden()
+
+
+@pytest.mark.parametrize("world", [("02-pump-maintenance",)], indirect=True)
+def test_a_check_is_read_by_keys(visit: Visit, world: World) -> None:
+    page = visit("/upload/", world.submitter)
+    fill_uploads(page, PUMP.name)
+    page.get_by_role("button", name="Check only").click()
+    expect(page.locator("#upload-result")).to_be_focused()
+    first, second = (card.get_attribute("id") for card in page.locator(".card").all()[:2])
+    for key, place in (("j", first), ("j", second), ("k", first)):
+        page.keyboard.press(key)
+        expect(page.locator(f"#{place}")).to_be_focused()
+    for is_open in (True, False):
+        page.keyboard.press("Enter")
+        expect(page.locator(f"#{first}-body")).to_be_visible(visible=is_open)
+    for key in "abru":
+        page.keyboard.press(key)
+        expect(page.locator(f"#{first}")).to_be_focused()
+    assert page.url.endswith("/upload/")
+
+
+@pytest.mark.parametrize("world", [("02-pump-maintenance",)], indirect=True)
+def test_a_check_is_read_without_javascript(visit: Visit, world: World) -> None:
+    page = visit("/upload/", world.submitter, java_script_enabled=False)
+    fill_uploads(page, PUMP.name)
+    page.get_by_role("button", name="Check only").click()
+    card = page.locator("article.needs_review")
+    expect(card.locator(".card-body")).to_be_hidden()
+    card.locator("summary").first.click()
+    expect(card.locator(".card-body")).to_contain_text("Needs review: a person decides.")

@@ -18,7 +18,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from ethos_review.engine.assessment import ClaimAssessment
 from ethos_review.engine.documents import Json
-from ethos_review.engine.explain import REASONS, Rule, grounding_wording, reviewed_as, why
+from ethos_review.engine.explain import REASONS, Rule, grounding_wording, reviewed_as
 from ethos_review.engine.report import Check, Citation, Report
 from ethos_review.engine.values import SAME, VALUE
 from ethos_review.engine.values import json_text as engine_json_text
@@ -267,12 +267,6 @@ def _texts(claim: ClaimAssessment) -> list[str]:
 
 
 register.filter("grounding_wording", grounding_wording)
-
-
-@register.filter
-def reason(claim: ClaimAssessment) -> str:
-    """One sentence: why the claim is where it is."""
-    return why(claim)
 
 
 @register.simple_tag

@@ -19,6 +19,7 @@ from ethos_review.reviews.forms import UploadForm
 from ethos_review.reviews.models import Document
 from ethos_review.reviews.operations import Upload
 from ethos_review.reviews.policies import current_policy
+from ethos_review.reviews.views.checked import checked_page
 from ethos_review.web.htmx import Request, lead_to, tell_script, wants_fragment
 from ethos_review.web.permissions import permission_required
 
@@ -34,7 +35,7 @@ def upload(request: Request) -> HttpResponseBase:
         if request.POST.get("action") != "submit":
             assessment = operations.check_uploads(uploads, actor=request.user)
             existing = operations.existing_review(actor=request.user, uploads=uploads)
-            return _answer(request, {"assessment": assessment, "existing": existing})
+            return _answer(request, {"checked": checked_page(assessment), "existing": existing})
         submitted = operations.submit_review(
             actor=request.user, uploads=uploads, again=form.cleaned_data.get("again")
         )
