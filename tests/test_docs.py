@@ -23,7 +23,9 @@ from django.utils.html import strip_tags
 
 from ethos_review import cli
 from ethos_review.accounts.models import User
+from ethos_review.accounts.operations import create_token
 from ethos_review.accounts.roles import ROLES
+from ethos_review.accounts.scopes import SCOPE_WORDS
 from ethos_review.audit.models import ACTIONS
 from ethos_review.engine.assessment import Assessment, decide, read_submission, shown_digest
 from ethos_review.engine.caps import LOWERS_TO
@@ -767,6 +769,11 @@ def test_the_operator_reads_the_permissions_of_every_role() -> None:
     assert {row["role"]: frozenset(code_in(row["permissions"])) for row in rows} == ROLES
 
 
+def test_the_operator_reads_what_every_scope_lets() -> None:
+    rows = rows_under(page("operator.md"), "scope", "what a program may do")
+    assert {code_in(row["scope"])[0]: row["what a program may do"] for row in rows} == SCOPE_WORDS
+
+
 def test_the_policy_that_the_operator_reads_is_the_default() -> None:
     (shown,) = fenced(page("operator.md"), "json policy")
     assert load_policy(read_document("policy", "policy.json", shown.encode())) == Policy()
@@ -787,6 +794,8 @@ def test_rows_carried_to_another_database_as_the_operator_reads_keep_everything(
     fact = factories.claim("fact", "v0001", text="A text with \x01 and \u2028 in it.")
     review = factories.make_review(submitter, factories.parts(factories.answer(fact)))
     operations.seal_review(actor=reviewer, review_id=review.review_id)
+    operator = factories.make_user("operator", "Operator")
+    create_token(actor=operator, account_id=submitter.pk, name="nightly", scopes=["read"], days=1)
     factories.make_review(submitter)
     told = page("operator.md")
     (command,) = re.findall(r"manage\.py (dumpdata .*?--output) reviews\.rows", told, re.DOTALL)

@@ -10,9 +10,10 @@ from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, Se
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 
-from ethos_review.accounts import names
+from ethos_review.accounts import api_tokens, names
 from ethos_review.accounts.models import User
 from ethos_review.accounts.roles import ROLES
+from ethos_review.accounts.scopes import SCOPES
 
 
 class SignInForm(AuthenticationForm):
@@ -93,4 +94,42 @@ class NewPersonForm(RolesForm):
             )
         if name and not names.has_letter_or_digit(name):
             raise ValidationError("The name needs a letter or a digit.")
+        return name
+
+
+class AccountField(forms.ModelChoiceField):  # type: ignore[type-arg]
+    def label_from_instance(self, account: User) -> str:
+        roles = ", ".join(group.name for group in account.groups.all())
+        return f"{account.get_username()} ({roles or 'no role'})"
+
+
+class NewTokenForm(forms.Form):
+    account = AccountField(
+        queryset=User.objects.filter(is_active=True).prefetch_related("groups").order_by("username"),
+        empty_label="Choose an account",
+        help_text="What the program does is done in its name. Give each program an account of its own.",
+    )
+    name = forms.CharField(
+        max_length=api_tokens.LONGEST_NAME, help_text="Which program has it, such as “nightly pipeline”."
+    )
+    scopes = forms.MultipleChoiceField(
+        choices=[(scope, scope) for scope in SCOPES],
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Without a scope a token lets nobody do anything. Choose one."},
+    )
+    days = forms.IntegerField(
+        label="Lifetime in days",
+        min_value=1,
+        max_value=api_tokens.MOST_DAYS,
+        initial=api_tokens.USUAL_DAYS,
+        widget=forms.TextInput(attrs={"inputmode": "numeric"}),
+        help_text=f"At most {api_tokens.MOST_DAYS}. Afterwards it lets nobody in, and the program needs a new one.",
+    )
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if names.is_misleading(name):
+            raise ValidationError(
+                "The name holds characters that cannot be seen, or letters that look like others."
+            )
         return name

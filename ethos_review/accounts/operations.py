@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from datetime import timedelta
 
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
@@ -11,12 +12,14 @@ from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import Group
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
+from django.utils import timezone
 
-from ethos_review.accounts import names
-from ethos_review.accounts.models import User
+from ethos_review.accounts import api_tokens, names
+from ethos_review.accounts.models import ApiToken, User
 from ethos_review.accounts.password_links import tokens
 from ethos_review.accounts.roles import OPERATOR, ROLES
-from ethos_review.audit.operations import record_event
+from ethos_review.accounts.scopes import SCOPES
+from ethos_review.audit.operations import Detail, record_event, rfc3339
 
 MANAGE_PEOPLE = "accounts.manage_people"
 
@@ -160,6 +163,71 @@ def remove_second_factor(*, actor: User, person_id: int) -> None:
     Authenticator.objects.filter(user=person).delete()
 
 
+@transaction.atomic
+def create_token(
+    *, actor: User, account_id: int, name: str, scopes: Collection[str], days: int
+) -> tuple[ApiToken, str]:
+    """A token for a program, and its text, which nothing keeps. Raises Refused, User.DoesNotExist."""
+    account = _locked(actor, account_id)
+    given = " ".join(sorted(SCOPES.keys() & set(scopes)))
+    if not account.is_active:
+        raise Refused("This account is closed. Open it first.")
+    if not 0 < len(name) <= api_tokens.LONGEST_NAME:
+        raise Refused(f"A token has a name of at most {api_tokens.LONGEST_NAME} characters.")
+    if not given:
+        raise Refused("Without a scope a token lets nobody do anything. Choose one.")
+    if not 1 <= days <= api_tokens.MOST_DAYS:
+        raise Refused(f"A token lasts from 1 to {api_tokens.MOST_DAYS} days.")
+    now = timezone.now()
+    in_use = ApiToken.objects.filter(account=account, revoked_at=None, expires_at__gt=now)
+    if in_use.count() >= api_tokens.MOST_IN_USE:
+        raise Refused(f"This account has {api_tokens.MOST_IN_USE} tokens in use. Revoke one first.")
+    key_id, secret = api_tokens.new_key_id(), api_tokens.new_secret()
+    token = ApiToken.objects.create(
+        account=account,
+        name=name,
+        key_id=key_id,
+        secret_sha256=api_tokens.digest(secret),
+        scopes=given,
+        created_by=actor,
+        created_at=now,
+        expires_at=now + timedelta(days=days),
+    )
+    record_event(
+        actor=actor,
+        action="token_created",
+        object_type="token",
+        object_id=key_id,
+        details=_token_details(token),
+    )
+    return token, api_tokens.text_of(key_id, secret)
+
+
+@transaction.atomic
+def revoke_token(*, actor: User, key_id: str) -> None:
+    """From now on it lets nobody in; this is not taken back. Raises Refused, ApiToken.DoesNotExist."""
+    _require_right(actor)
+    tokens_to_change = ApiToken.objects.select_for_update(of=("self",), no_key=True)
+    token = tokens_to_change.select_related("account").get(key_id=key_id)
+    if token.revoked_at is None:
+        token.revoked_at = timezone.now()
+        token.save(update_fields=["revoked_at"])
+        record_event(
+            actor=actor,
+            action="token_revoked",
+            object_type="token",
+            object_id=key_id,
+            details=_token_details(token),
+        )
+
+
+def note_use(token: ApiToken) -> None:
+    """The day, in UTC: a program that asks all the time writes once a day."""
+    today = timezone.now().date()
+    if token.last_used_on != today:
+        ApiToken.objects.filter(pk=token.pk).update(last_used_on=today)
+
+
 def _require_right(actor: User) -> None:
     if not actor.has_perm(MANAGE_PEOPLE):
         raise Refused("Your role does not let you manage people.")
@@ -223,3 +291,11 @@ def _store_roles(
         object_id=person.get_username(),
         details={"before": ", ".join(sorted(before)), "after": ", ".join(sorted(wanted))},
     )
+
+
+def _token_details(token: ApiToken) -> dict[str, Detail]:
+    return {
+        "account": token.account.get_username(),
+        "scopes": token.scopes,
+        "expires_at": rfc3339(token.expires_at),
+    }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from ethos_review.accounts import people, views
+from ethos_review.accounts import people, token_pages, views
 
 urlpatterns = [
     path("sign-in/", views.sign_in, name="sign_in"),
@@ -48,4 +48,7 @@ urlpatterns = [
     path("people/", people.people, name="people"),
     path("people/new/", people.new_person, name="new_person"),
     path("people/<int:person_id>/", people.person, name="person"),
+    path("people/tokens/", token_pages.tokens, name="tokens"),
+    path("people/tokens/new/", token_pages.new_token, name="new_token"),
+    path("people/tokens/<str:key_id>/revoke/", token_pages.revoke_token, name="revoke_token"),
 ]

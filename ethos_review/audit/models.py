@@ -32,6 +32,8 @@ ACTIONS: Final = (  # of every event that the product records
     "password_changed",
     "second_factor_added",
     "second_factor_removed",
+    "token_created",
+    "token_revoked",
 )
 DIGEST_LENGTH = 64  # lower-case hex characters of a SHA-256
 

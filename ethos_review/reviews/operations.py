@@ -520,6 +520,7 @@ def _store(
             "supersedes": str(supersedes.review_id) if supersedes else None,
             "policy": policy.sha256,
             "engine": __version__,
+            "token": actor.token.key_id if actor.token else None,
         },
     )
     if seals_by_policy(assessment):

@@ -10,8 +10,8 @@ from allauth.socialaccount.models import SocialAccount, SocialLogin
 from django.test import RequestFactory
 from pytest_django import Settings
 
-from ethos_review.accounts import operations
-from ethos_review.accounts.models import User
+from ethos_review.accounts import api_tokens, operations
+from ethos_review.accounts.models import ApiToken, User
 from ethos_review.accounts.openid import PROVIDER, SocialAdapter
 from ethos_review.accounts.roles import AUDITOR, OPERATOR, REVIEWER, SUBMITTER
 from ethos_review.accounts.sessions import SessionStore
@@ -45,7 +45,15 @@ def change_password(operator: User, person: User, number: int) -> None:
     operations.change_password(actor=person, password=f"passphrase number {number}")
 
 
-ACTS = [change_roles, make_link, sign_out, change_password]
+def make_token(operator: User, person: User, number: int) -> None:
+    """One is revoked for each that is made, so that no bound is met."""
+    token, _ = operations.create_token(
+        actor=operator, account_id=person.pk, name=f"number {number}", scopes=["read"], days=1
+    )
+    operations.revoke_token(actor=operator, key_id=token.key_id)
+
+
+ACTS = [change_roles, make_link, sign_out, change_password, make_token]
 Act = Callable[[User, User, int], None]
 
 
@@ -153,3 +161,20 @@ def test_an_operator_and_the_provider_give_one_name_to_one_person(settings: Sett
         )
         assert all(isinstance(failed, operations.DisplayNameTaken) for failed in failures(results)), results
         assert User.objects.filter(display_name=f"Rosa Lind {number}").count() == 1
+
+
+def test_operators_at_once_give_an_account_no_more_tokens_than_it_may_have(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(api_tokens, "MOST_IN_USE", 1)
+    person, one, other = make_submitter(), make_person(OPERATOR, "one"), make_person(OPERATOR, "other")
+
+    def give(operator: User) -> Callable[[], object]:
+        return lambda: operations.create_token(
+            actor=operator, account_id=person.pk, name="nightly", scopes=["read"], days=1
+        )
+
+    results = at_once(give(one), give(other))
+
+    assert [type(failure) for failure in failures(results)] == [operations.Refused]
+    assert ApiToken.objects.count() == 1

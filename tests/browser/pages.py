@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ethos_review.accounts.models import User
+from ethos_review.accounts.operations import create_token, revoke_token
 from tests.web.world import SEALED, World
 
 SCREENSHOTS = Path(__file__).resolve().parents[2] / "var" / "screenshots"
@@ -20,6 +21,20 @@ class Sight:
 
 def operator(world: World) -> User:
     return User.objects.get(username="operator")
+
+
+def tokens(world: World) -> str:
+    """One in use, and one that was revoked."""
+    for name in ("nightly pipeline", "answers of the help desk"):
+        token, _ = create_token(
+            actor=operator(world),
+            account_id=world.submitter.pk,
+            name=name,
+            scopes=["read", "submit"],
+            days=90,
+        )
+    revoke_token(actor=operator(world), key_id=token.key_id)
+    return "/people/tokens/"
 
 
 PAGES = {
@@ -54,6 +69,8 @@ PAGES = {
     "person": Sight(operator, lambda w: f"/people/{w.reviewer.pk}/"),
     "sign-out": Sight(lambda w: w.reviewer, lambda w: "/sign-out/"),
     "new-person": Sight(operator, lambda w: "/people/new/"),
+    "tokens": Sight(operator, tokens),
+    "new-token": Sight(operator, lambda w: "/people/tokens/new/"),
     "password": Sight(lambda w: w.reviewer, lambda w: "/preferences/password/"),
     "second-factor": Sight(lambda w: w.reviewer, lambda w: "/preferences/second-factor/"),
     "confirm": Sight(lambda w: w.reviewer, lambda w: "/preferences/confirm/"),

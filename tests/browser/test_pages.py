@@ -37,7 +37,9 @@ def test_a_page_is_accessible_and_fits_in_light_and_dark_and_wide_and_narrow(
             assert page.evaluate("document.documentElement.scrollWidth") <= width, size
 
 
-@pytest.mark.parametrize("name", ["people", "keys", "insights", "audit", "review-unsettled", "release"])
+@pytest.mark.parametrize(
+    "name", ["people", "tokens", "keys", "insights", "audit", "review-unsettled", "release"]
+)
 def test_nothing_of_a_table_or_command_is_cut_off_on_a_phone(visit: Visit, world: World, name: str) -> None:
     page = visit(PAGES[name].path(world), PAGES[name].who(world))
     page.set_viewport_size({"width": 360, "height": 900})

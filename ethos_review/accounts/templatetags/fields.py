@@ -7,6 +7,7 @@ from django.forms import BoundField
 from django.utils.safestring import SafeString
 
 from ethos_review.accounts.roles import ROLE_WORDS
+from ethos_review.accounts.scopes import SCOPE_WORDS
 
 register = template.Library()
 
@@ -24,3 +25,9 @@ def focused(field: BoundField) -> SafeString:
 def role_words(role: str) -> str:
     """What a role lets a person do."""
     return ROLE_WORDS[role]
+
+
+@register.filter
+def scope_words(scope: str) -> str:
+    """What a scope lets a program do."""
+    return SCOPE_WORDS[scope]
