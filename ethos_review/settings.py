@@ -105,6 +105,7 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "axes.middleware.AxesMiddleware",
     "ethos_review.reviews.views.unreadable.UnreadableReviews",
+    "ethos_review.web.broken_text.without_broken_text",
 ]
 ROOT_URLCONF = "ethos_review.urls"
 WSGI_APPLICATION = "ethos_review.wsgi.application"
