@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Final
 
+from ethos_review.engine.contracts import SCHEMAS
 from ethos_review.engine.documents import Json
 
 
@@ -141,75 +143,15 @@ BADGES: Final = (
     ),
 )
 
-_REPORT: Final[Json] = {
-    "schema_version": "1.0.0",
-    "verification_config_sha256": "5f" * 32,
-    "grounding": {
-        "parser": {"name": "plainfold", "version": "3.2.0"},
-        "capabilities": {
-            "spans": True,
-            "char_offsets": True,
-            "tables": True,
-            "fingerprint": True,
-            "coordinate_origin": "top-left",
-            "crop_support": False,
-        },
-    },
-    "capability_limits": [],
-    "fingerprint_stale": False,
-    "all_evidence_grounded": True,
-    "checks": [
-        {
-            "id": "v0001",
-            "claim": {
-                "kind": "quote",
-                "text": "340 trains a day pass over bridge 7.",
-                "citation": {"page": "p0003", "element_id": "e0012"},
-            },
-            "status": "grounded",
-            "match_method": "exact_text",
-            "semantic_unverified": False,
-            "evidence": {"text": "340 trains a day pass over bridge 7.", "page": "p0003"},
-            "warnings": [],
-        }
-    ],
-    "unsupported_claim_kinds": [],
-    "warnings": [],
-}
-_CLAIMS: Final[Json] = {
-    "question": "How heavily is bridge 7 used?",
-    "claims": [
-        {
-            "id": "trains",
-            "text": "Bridge 7 carries 340 trains a day.",
-            "check_ids": ["v0001"],
-            "question_relevance": "direct_answer",
-            "claim_type": "source_fact",
-            "delivers": [{"entity": "bridge/7", "field": "trains_a_day", "value": 340}],
-        }
-    ],
-}
-_READINGS: Final[Json] = {
-    "schema_version": "1.0.0",
-    "readings": [
-        {
-            "entity": "bridge/7",
-            "field": "trains_a_day",
-            "value": 340,
-            "tool_name": "traffic_counts",
-            "tool_call_id": "call-1",
-            "iteration": 0,
-            "measured_at": "2026-03-02",
-        }
-    ],
-}
+_EXAMPLE: Final = SCHEMAS / "examples" / "bundle" / "valid" / "one-claim-and-its-reading.json"
+_BUNDLE: Final = json.loads(_EXAMPLE.read_text("utf-8"))
 EXAMPLES: Final = (
     Example(
         "verification_report",
         "Verification report",
         "Made by Ethos, the citation verifier. For each check it says whether what was cited stands in the source and "
         "matches. It comes bare, in an in-toto Statement, or signed in a DSSE envelope around one.",
-        _REPORT,
+        _BUNDLE["verification_report"],
     ),
     Example(
         "claims",
@@ -217,25 +159,19 @@ EXAMPLES: Final = (
         "Made by the application that drafted the answer. The question, and the answer cut into claims: each with the "
         "checks it cites, how it relates to the question, and whether a source states it or the application "
         "concluded it.",
-        _CLAIMS,
+        _BUNDLE["claims"],
     ),
     Example(
         "readings",
         "Readings",
         "Made by the run of the agent, when its tools read values: one row for each. They are compared with the values "
         "that claims deliver, and can only hold claims back.",
-        _READINGS,
+        _BUNDLE["readings"],
     ),
     Example(
         "bundle",
         "Bundle",
         "Report, claims and readings in one file, with an id of your own (external_id) when you like.",
-        {
-            "artifact_type": "ethos_review.bundle.v1",
-            "external_id": "bridges/2026/0042",
-            "verification_report": _REPORT,
-            "claims": _CLAIMS,
-            "readings": _READINGS,
-        },
+        _BUNDLE,
     ),
 )
