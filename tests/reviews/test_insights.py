@@ -21,21 +21,11 @@ from ethos_review.reviews.insights import AgeBand, Cause, Group, insights
 from ethos_review.reviews.models import Release, Review
 from ethos_review.reviews.templatetags.charts import day_columns, percent, share, took
 from ethos_review.reviews.templatetags.review_words import WORDS
-from tests.factories import answer, claim, make_review, make_reviewer, make_submitter, make_user, parts
+from tests.factories import answer, claim, make_review, make_submitter, make_user, parts
 from tests.reviews.test_queries import decide, open_review, ready_review, sealed_review
 from tests.web.html import has, text_of
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def submitter() -> User:
-    return make_submitter()
-
-
-@pytest.fixture
-def reviewer() -> User:
-    return make_reviewer()
 
 
 def age(review: Review, by: timedelta) -> None:

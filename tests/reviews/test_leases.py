@@ -25,21 +25,6 @@ pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true", "HX-Request-Type": "partial"}
 
 
-@pytest.fixture
-def submitter() -> User:
-    return make_submitter()
-
-
-@pytest.fixture
-def reviewer() -> User:
-    return make_reviewer()
-
-
-@pytest.fixture
-def colleague() -> User:
-    return make_reviewer("colleague")
-
-
 def later(monkeypatch: pytest.MonkeyPatch, by: timedelta) -> None:
     now = timezone.now
     monkeypatch.setattr(timezone, "now", lambda: now() + by)

@@ -14,33 +14,12 @@ from ethos_review.reviews import leases
 from ethos_review.reviews.models import Review, ReviewLease
 from ethos_review.reviews.next_review import Left, take_next_review, what_is_left
 from ethos_review.reviews.queue import Filters
-from tests.factories import decide, make_reviewer, make_submitter
+from tests.factories import decide
 from tests.reviews.test_queries import open_review, ready_review
 from tests.web.html import has
 
 pytestmark = pytest.mark.django_db
 BRIDGES = Filters(text="bridge")
-
-
-@pytest.fixture
-def submitter() -> User:
-    return make_submitter()
-
-
-@pytest.fixture
-def reviewer() -> User:
-    return make_reviewer()
-
-
-@pytest.fixture
-def colleague() -> User:
-    return make_reviewer("colleague")
-
-
-@pytest.fixture
-def signed_in(client: Client, reviewer: User) -> Client:
-    client.force_login(reviewer)
-    return client
 
 
 def hand_out(actor: User, filters: Filters = BRIDGES) -> Review | None:

@@ -65,16 +65,6 @@ FACT, JOINED, UNSETTLED, MISSING = range(4)  # the claims of `four_claims`
 
 
 @pytest.fixture
-def submitter() -> User:
-    return make_submitter()
-
-
-@pytest.fixture
-def reviewer() -> User:
-    return make_reviewer()
-
-
-@pytest.fixture
 def review(submitter: User) -> Review:
     return make_review(submitter)
 

@@ -30,50 +30,14 @@ from tests.factories import (
     decide,
     four_claims,
     make_review,
-    make_reviewer,
-    make_submitter,
     make_user,
     parts,
     report,
     synthesis,
 )
+from tests.reviews.policies import PutInForce
 
 pytestmark = pytest.mark.django_db
-
-
-class PutInForce:
-    """Writes a policy file and names it in the settings."""
-
-    def __init__(self, settings: Settings, directory: Path) -> None:
-        self.settings = settings
-        self.directory = directory
-        self.count = 0
-
-    def __call__(self, **members: Any) -> None:
-        self.count += 1
-        path = self.directory / f"policy-{self.count}.json"
-        path.write_text(
-            json.dumps(
-                {"artifact_type": "ethos_review.policy.v1", "name": "test", "version": str(self.count)}
-                | members
-            )
-        )
-        self.settings.POLICY_FILE = str(path)
-
-
-@pytest.fixture
-def put_in_force(settings: Settings, tmp_path: Path) -> PutInForce:
-    return PutInForce(settings, tmp_path)
-
-
-@pytest.fixture
-def submitter() -> User:
-    return make_submitter()
-
-
-@pytest.fixture
-def reviewer() -> User:
-    return make_reviewer()
 
 
 def counts(review: Review) -> tuple[str, int, int, int]:

@@ -28,16 +28,6 @@ from tests.factories import (
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def submitter() -> User:
-    return make_submitter()
-
-
-@pytest.fixture
-def reviewer() -> User:
-    return make_reviewer()
-
-
 def fresh(user: User) -> User:
     """As a request finds them: no permission remembered."""
     return User.objects.get(pk=user.pk)

@@ -37,16 +37,6 @@ KEYS = tuple(key for key, _ in TABS)
 SORTS = tuple(key for key, _ in queue.SORTS)
 
 
-@pytest.fixture
-def submitter() -> User:
-    return make_submitter()
-
-
-@pytest.fixture
-def reviewer() -> User:
-    return make_reviewer()
-
-
 def pages_of(user: User, tab: str, **options: Any) -> list[QueuePage]:
     pages = [queue_page(user, tab=tab, **options)]
     while pages[-1].next_cursor:

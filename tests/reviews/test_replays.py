@@ -21,8 +21,8 @@ from ethos_review.reviews import operations
 from ethos_review.reviews.models import Document, Release, Review
 from ethos_review.reviews.replays import replay_every_release, replay_release
 from tests.factories import answer, claim, make_review, make_reviewer, make_submitter, parts
+from tests.reviews.policies import PutInForce
 from tests.reviews.test_commands import change, flipped
-from tests.reviews.test_policy import PutInForce
 from tests.web.html import attributes_of, text_of
 from tests.web.people import make_person
 from tests.web.world import SEALED, World, make_world

@@ -14,7 +14,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 from hypothesis import HealthCheck, assume, given, settings
-from pytest_django import DjangoAssertNumQueries, Settings
+from pytest_django import DjangoAssertNumQueries
 
 from ethos_review.accounts.roles import REVIEWER, SUBMITTER
 from ethos_review.engine.assessment import Submission
@@ -40,7 +40,7 @@ from tests.factories import (
     synthesis,
     upload,
 )
-from tests.reviews.test_policy import PutInForce
+from tests.reviews.policies import PutInForce
 from tests.web.html import has, text_of
 
 pytestmark = pytest.mark.django_db
@@ -178,9 +178,9 @@ def test_what_the_bundle_says_of_itself_is_shown(person: Client) -> None:
 
 @pytest.mark.parametrize(("auto_seal", "said"), [("never", False), ("nothing_to_review", True)])
 def test_that_the_policy_would_seal_it_at_once_is_said(
-    person: Client, settings: Settings, tmp_path: Path, auto_seal: str, said: bool
+    person: Client, put_in_force: PutInForce, auto_seal: str, said: bool
 ) -> None:
-    PutInForce(settings, tmp_path)(auto_seal=auto_seal)
+    put_in_force(auto_seal=auto_seal)
     told = text_of(sent(person, parts(answer(claim("fact", "v0001")))), "upload-result")
     assert ("once submitted, the policy seals it at once" in told) == said
 

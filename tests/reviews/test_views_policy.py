@@ -31,16 +31,11 @@ from tests.factories import (
     report,
     synthesis,
 )
-from tests.reviews.test_policy import PutInForce
+from tests.reviews.policies import PutInForce
 from tests.web.html import has, text_of
 
 pytestmark = pytest.mark.django_db
 ONE_FACT = answer(claim("fact", "v0001"))
-
-
-@pytest.fixture
-def put_in_force(settings: Settings, tmp_path: Path) -> PutInForce:
-    return PutInForce(settings, tmp_path)
 
 
 @pytest.fixture

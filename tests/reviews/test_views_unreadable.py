@@ -16,7 +16,7 @@ from ethos_review.accounts.models import User
 from ethos_review.engine.errors import DocumentError, Problem
 from ethos_review.reviews import assessments, operations
 from ethos_review.reviews.models import Document, Review, ReviewerDecision
-from tests.factories import decide, make_review, make_reviewer, make_submitter
+from tests.factories import decide, make_review, make_submitter
 from tests.reviews.test_commands import change, flipped
 from tests.web.html import text_of
 
@@ -26,17 +26,6 @@ ChangeDocument: TypeAlias = Callable[[str], str]
 ROLES = ("verification_report", "claims", "readings")
 PAGES = ("review", "answer", "seal_review", "download_contract_decision")
 JOINED, UNSETTLED = 1, 2  # of the claims of `make_review`
-
-
-@pytest.fixture
-def reviewer() -> User:
-    return make_reviewer()
-
-
-@pytest.fixture
-def signed_in(client: Client, reviewer: User) -> Client:
-    client.force_login(reviewer)
-    return client
 
 
 @pytest.fixture

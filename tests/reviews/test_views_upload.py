@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,14 +11,13 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
-from pytest_django import Settings
 from pytest_django.asserts import assertContains, assertRedirects, assertTemplateNotUsed, assertTemplateUsed
 
 from ethos_review.accounts.roles import REVIEWER, SUBMITTER
 from ethos_review.reviews import operations
 from ethos_review.reviews.models import Document, Review
 from tests.factories import answer, claim, make_review, make_reviewer, make_user, parts
-from tests.reviews.test_policy import PutInForce
+from tests.reviews.policies import PutInForce
 from tests.web.html import attributes_of, has, text_of
 from tests.web.people import make_person
 
@@ -32,11 +30,6 @@ PUMP, KITCHEN = "02-pump-maintenance", "08-kitchen-inspection"  # three document
 def submitter(client: Client) -> Client:
     client.force_login(make_person(SUBMITTER))
     return client
-
-
-@pytest.fixture
-def put_in_force(settings: Settings, tmp_path: Path) -> PutInForce:
-    return PutInForce(settings, tmp_path)
 
 
 def files_of(folder: str, **replaced: bytes) -> dict[str, Any]:

@@ -21,7 +21,6 @@ from tests.factories import (
     decide,
     four_claims,
     make_review,
-    make_reviewer,
     make_submitter,
     parts,
     reading,
@@ -33,17 +32,6 @@ from tests.web.html import text_of
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true", "HX-Request-Type": "partial"}
 FACT, JOINED, UNSETTLED = 0, 1, 2  # of `four_claims`
-
-
-@pytest.fixture
-def reviewer() -> User:
-    return make_reviewer()
-
-
-@pytest.fixture
-def signed_in(client: Client, reviewer: User) -> Client:
-    client.force_login(reviewer)
-    return client
 
 
 @pytest.fixture
