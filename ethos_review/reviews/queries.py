@@ -12,8 +12,9 @@ from django.db.models import Count, Min, Q, QuerySet
 
 from ethos_review.accounts.models import User
 from ethos_review.audit.models import Checkpoint
+from ethos_review.audit.queries import each_readable
 from ethos_review.engine.assessment import Assessment, ClaimAssessment, shown_digest
-from ethos_review.engine.dsse import load_verifier_key
+from ethos_review.engine.dsse import load_verifier_key, public_key_pem
 from ethos_review.engine.explain import Rule, explain, why
 from ethos_review.engine.policy import Policy
 from ethos_review.engine.release import Release as EngineRelease
@@ -98,7 +99,7 @@ class ReviewPage:
 class SigningKeyLine:
     key_id: str
     key: SigningKey | None  # None for a configured key that signed nothing yet
-    state: str  # signs | signed (is not configured any more) | retired
+    state: str  # signs | signed (is not configured any more) | retired | changed (in the database)
     release_count: int
     checkpoint_count: int
 
@@ -225,8 +226,10 @@ def contract_decision_of(user: User, review_id: UUID) -> bytes:
 
 
 def keys_page() -> KeysPage:
-    """Three queries, however many keys there are and whatever they signed."""
-    kept = list(SigningKey.objects.annotate(release_count=Count("releases")).order_by("-id"))
+    """Six queries, however many keys there are and whatever they signed."""
+    rows = list(each_readable(SigningKey.objects.all()))[::-1]
+    kept = [key for _, key in rows if key]
+    releases = dict(Release.objects.values_list("signing_key").annotate(Count("id")).order_by())
     checkpoints = dict(Checkpoint.objects.values_list("key_id").annotate(Count("id")).order_by())
     believed = dict(
         Review.objects.exclude(verifier_key="").values_list("verifier_key").annotate(Count("id")).order_by()
@@ -236,12 +239,13 @@ def keys_page() -> KeysPage:
         SigningKeyLine(
             key_id=key.key_id,
             key=key,
-            state="retired" if key.retired_at else "signs" if key.key_id == current else "signed",
-            release_count=key.release_count,
+            state=_state(key, current),
+            release_count=releases.get(key.pk, 0),
             checkpoint_count=checkpoints.get(key.key_id, 0),
         )
         for key in kept
     ]
+    lines += [SigningKeyLine(f"row {row}", None, "changed", 0, 0) for row, key in rows if key is None]
     if current and all(key.key_id != current for key in kept):
         lines.insert(0, SigningKeyLine(current, None, "signs", 0, 0))
     still_retired = next((key for key in kept if key.key_id == current and key.retired_at), None)
@@ -256,6 +260,12 @@ def keys_page() -> KeysPage:
     )
 
 
+def _state(key: SigningKey, current: str | None) -> str:
+    if signing.why_not_trusted(key):
+        return "changed"
+    return "retired" if key.retired_at else "signs" if key.key_id == current else "signed"
+
+
 def _key_id(pem: str) -> str:
     try:
         return str(load_verifier_key(pem.encode()).keyid)
@@ -263,9 +273,12 @@ def _key_id(pem: str) -> str:
         return "no public key: it was changed"
 
 
-def public_key(key_id: str) -> SigningKey:
-    """Raises SigningKey.DoesNotExist."""
-    return SigningKey.objects.get(key_id=key_id)
+def public_key(key_id: str) -> bytes:
+    """PEM. Raises SigningKey.DoesNotExist, also for one that was changed in the database."""
+    key = SigningKey.objects.get(key_id=key_id)
+    if signing.why_not_trusted(key):
+        raise SigningKey.DoesNotExist
+    return public_key_pem(signing.trusted_key(key).key)
 
 
 def _card_maker(user: User, review: Review) -> Callable[[Claim, ClaimAssessment], Card]:

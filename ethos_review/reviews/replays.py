@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ethos_review.engine.envelope import EnvelopeError, KeyFileError, load_public_key, open_envelope
+from ethos_review.engine.envelope import EnvelopeError, KeyFileError, open_envelope
 from ethos_review.engine.errors import DocumentError
 from ethos_review.engine.statement import Difference, replay
 from ethos_review.reviews.assessments import as_received, verifier_keys_of
 from ethos_review.reviews.models import Document, Release
+from ethos_review.reviews.signing import trusted_key
 
 
 def replay_release(release: Release) -> tuple[Difference, ...]:
@@ -19,8 +20,8 @@ def replay_release(release: Release) -> tuple[Difference, ...]:
     """
     documents = Document.objects.with_content().filter(review=release.review)
     try:
-        key = load_public_key(release.signing_key.public_pem.encode())
-        payload = open_envelope(bytes(release.envelope), [key]).payload
+        key = trusted_key(release.signing_key)
+        payload = open_envelope(bytes(release.envelope), [key.key]).payload
         return replay(payload, as_received(documents), verifier_keys_of(release.review))
     except (EnvelopeError, KeyFileError, DocumentError) as refused:
         return (Difference("", None, None, str(refused)),)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -17,6 +18,7 @@ from securesystemslib.signer import Signer, SSlibKey  # type: ignore[attr-define
 from ethos_review.accounts.models import User
 from ethos_review.audit.models import Checkpoint
 from ethos_review.audit.operations import lock_chain, record_event, rfc3339
+from ethos_review.audit.queries import each_readable
 from ethos_review.engine import audit_chain
 from ethos_review.engine.envelope import (
     KeyFileError,
@@ -29,6 +31,8 @@ from ethos_review.engine.envelope import (
 )
 from ethos_review.engine.keys import TrustedKey
 from ethos_review.reviews.models import SigningKey
+
+logger = logging.getLogger(__name__)
 
 
 def why_nothing_can_be_signed() -> str:
@@ -62,13 +66,14 @@ def key_in_use(actor: User | None, actor_name: str) -> SigningKey:
     """The public half of the key that signs now; its first use is an event.
 
     In a transaction that holds the chain, so that nobody retires it meanwhile. Raises KeyFileError, also for a key
-    that was retired.
+    that was retired, or is kept otherwise than it is.
     """
     public = _public_key()
     key, first_use = SigningKey.objects.get_or_create(
         key_id=public.keyid,
         defaults={"public_pem": public_key_pem(public).decode(), "first_used_at": timezone.now()},
     )
+    trusted_key(key)
     if key.retired_at is not None:
         raise KeyFileError(why_retired(key))
     if first_use:
@@ -124,9 +129,20 @@ def take_checkpoint(*, actor: User | None, actor_name: str) -> Checkpoint:
 
 
 def trusted_keys() -> tuple[TrustedKey, ...]:
-    """Every key that ever signed here, the oldest first, and the configured one."""
-    keys = [trusted_key(key) for key in SigningKey.objects.order_by("id")]
-    if not why_nothing_can_be_signed():
+    """Every key that ever signed here, the oldest first, and the configured one.
+
+    One that somebody changed in the database is left out, and the log says so. The configured one may be that one,
+    and retired, so that it only counts then where it is kept.
+    """
+    keys, rows = [], 0
+    for row, key in each_readable(SigningKey.objects.all()):
+        rows += 1
+        why = why_not_trusted(key)
+        if key and not why:
+            keys.append(trusted_key(key))
+        else:
+            logger.error("The signing key in row %s is left out. %s", row, why)
+    if len(keys) == rows and not why_nothing_can_be_signed():
         configured = _public_key()
         if configured.keyid not in {trusted.key.keyid for trusted in keys}:
             keys.append(TrustedKey(configured))
@@ -134,9 +150,23 @@ def trusted_keys() -> tuple[TrustedKey, ...]:
 
 
 def trusted_key(key: SigningKey) -> TrustedKey:
-    """Raises KeyFileError when what is kept is no public key."""
+    """Raises KeyFileError when what is kept is no public key, or not the one that its id names."""
     public = load_public_key(key.public_pem.encode())
+    if public.keyid != key.key_id:
+        raise KeyFileError(f"The public key that is kept for the id {key.key_id} is another one.")
     return TrustedKey(public, rfc3339(key.retired_at) if key.retired_at else None)
+
+
+def why_not_trusted(key: SigningKey | None) -> str:
+    """What somebody changed of it in the database; empty for a key as it was kept, and None cannot be read."""
+    try:
+        if key is not None:
+            trusted_key(key)
+            return ""
+        reason = "It cannot be read."
+    except KeyFileError as changed:
+        reason = str(changed)
+    return f"{reason} It was changed in the database; have `manage.py verify_audit` run."
 
 
 def check_signing_key(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[checks.CheckMessage]:

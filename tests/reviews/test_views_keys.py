@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import LazySettings
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
@@ -122,5 +123,98 @@ def test_the_number_of_queries_does_not_grow_with_the_keys(
         settings.SIGNING_KEY_FILE = str(tmp_path / f"{number}.pem")
         seal_one(f"{number}?")
     assert SigningKey.objects.count() == keys
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(9):
         auditor.get(reverse("keys"))
+
+
+# A row that somebody changed ----------------------------------------------------------------------------------------
+
+CHANGES: list[tuple[str, str | bytes]] = [
+    ("public_pem", "junk"),
+    ("public_pem", ""),
+    ("public_pem", pem().decode()),  # a sound key, but another one
+    ("key_id", "0" * 64),
+]
+if connection.vendor == "sqlite":  # PostgreSQL stores no such thing
+    CHANGES += [("public_pem", b"\xff"), ("retired_at", b"\xff"), ("first_used_at", b"\xff")]
+    CHANGES += [("first_used_at", "junk")]
+
+
+def change(key: SigningKey, column: str, value: str | bytes) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE reviews_signingkey SET {column} = CAST(%s AS TEXT) WHERE id = %s",  # noqa: S608
+            [value, key.pk],
+        )
+
+
+def served(client: Client) -> list[str]:
+    response = client.get(reverse("key_set"))
+    assert response.status_code == 200
+    return [entry["key_id"] for entry in response.json()["keys"]]
+
+
+@pytest.mark.parametrize(("column", "value"), CHANGES[:-1] if len(CHANGES) > 4 else CHANGES)
+def test_a_key_that_was_changed_in_the_database_is_not_handed_out_and_the_others_are(
+    auditor: Client,
+    settings: LazySettings,
+    tmp_path: Path,
+    column: str,
+    value: str | bytes,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    changed = seal_one("One?").signing_key
+    write_key(tmp_path / "next.pem")
+    settings.SIGNING_KEY_FILE = str(tmp_path / "next.pem")
+    kept = seal_one("Two?").signing_key
+    change(changed, column, value)
+    assert served(Client()) == [kept.key_id]
+    assert f"The signing key in row {changed.pk} is left out." in caplog.text
+    assert "Changed in the database" in page_of(auditor)
+
+
+@pytest.mark.parametrize(("column", "value"), CHANGES)
+def test_no_change_of_a_key_stops_the_page_of_the_keys_or_the_verification(
+    auditor: Client, column: str, value: str | bytes
+) -> None:
+    release = seal_one("One?")
+    change(release.signing_key, column, value)
+    assert auditor.get(reverse("keys")).status_code == 200
+    verified = auditor.post(reverse("verify"), {"text": bytes(release.envelope).decode()})
+    assert verified.status_code == 200
+
+
+def test_a_retired_key_does_not_come_back_as_the_configured_one(auditor: Client) -> None:
+    key = seal_one("One?").signing_key
+    signing.retire_key(key_id=key.key_id, actor=None)
+    change(key, "public_pem", "junk")
+    assert served(auditor) == []
+
+
+@pytest.mark.parametrize(("column", "value"), CHANGES[:4])
+def test_the_page_of_a_release_says_that_its_key_was_changed_and_offers_it_to_nobody(
+    auditor: Client, column: str, value: str
+) -> None:
+    release = seal_one("One?")
+    where = [release.review.review_id]
+    change(release.signing_key, column, value)
+    for name in ("release", "replay"):
+        page = auditor.get(reverse(name, args=where))
+        assert "was changed in the database" in text_of(page, "key-changed")
+        assert "public.pem" not in page.content.decode().replace("--key public.pem", "")
+        assert reverse("download_public_key", args=[release.signing_key.key_id]) not in page.content.decode()
+    assert "comes out byte for byte" not in auditor.get(reverse("replay", args=where)).content.decode()
+    for key_id in (release.signing_key.key_id, "0" * 64):
+        assert auditor.get(reverse("download_public_key", args=[key_id])).status_code == 404
+
+
+def test_nothing_is_signed_with_a_key_that_is_kept_otherwise_than_it_is() -> None:
+    key = seal_one("One?").signing_key
+    change(key, "public_pem", pem().decode())
+    with pytest.raises(operations.Refused, match="is another one"):
+        seal_one("Two?")
+
+
+def test_retiring_is_left_to_the_host(auditor: Client) -> None:
+    seal_one("One?")
+    assert "retired by a command on the host" in auditor.get(reverse("keys")).content.decode()

@@ -35,8 +35,7 @@ def envelope(request: Request, review_id: UUID) -> HttpResponse:
 @permission_required(SIGNED_IN)
 @require_safe
 def public_key(request: Request, key_id: str) -> HttpResponse:
-    pem = queries.public_key(key_id).public_pem
-    return _attachment(pem.encode(), "public.pem", "application/x-pem-file")
+    return _attachment(queries.public_key(key_id), "public.pem", "application/x-pem-file")
 
 
 def _attachment(content: bytes, name: str, media_type: str = "application/json") -> HttpResponse:
