@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 from django.apps import apps
-from django.contrib.staticfiles import finders
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
 from django.test import Client
@@ -41,11 +39,10 @@ from tests.factories import (
     upload,
 )
 from tests.reviews.policies import PutInForce
-from tests.web.html import has, text_of
+from tests.web.html import HEAVIEST, has, text_of, weight_with_files
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true", "HX-Request-Type": "partial"}
-HEAVIEST = 150_000  # bytes of a page with its style, scripts and icon, uncached (spec 6.4)
 
 
 @pytest.fixture
@@ -193,7 +190,9 @@ class TestWhatFitsOnOnePage:
     ) -> None:
         form = person.get(reverse("upload"))
         response = sent(person, large_bundle(count), **headers)
-        loaded = weight_with_files(response) if not headers else weight_with_files(form) + weight(response)
+        loaded = (
+            weight_with_files(response) if not headers else weight_with_files(form) + len(response.content)
+        )
         assert loaded <= HEAVIEST
         groups = {group for group, _ in cards_in(result_of(response))}
         assert groups == {"needs_review", "final"}
@@ -261,17 +260,6 @@ class TestWhatFitsOnOnePage:
         for uploads in (four_claims(), large_bundle(1_000)):
             with django_assert_num_queries(4):
                 sent(person, uploads)
-
-
-def weight(response: HttpResponse) -> int:
-    return len(response.content)
-
-
-def weight_with_files(response: HttpResponse) -> int:
-    """With every style, script and icon that the page asks for."""
-    files = re.findall(r'(?:src|href)="/static/([^"]+)"', response.content.decode())
-    assert {Path(file).suffix for file in files} == {".css", ".js", ".svg"}
-    return weight(response) + sum(Path(str(finders.find(file))).stat().st_size for file in files)
 
 
 def assert_the_room_is_used(response: HttpResponse) -> None:

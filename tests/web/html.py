@@ -1,11 +1,15 @@
-"""Looking into one element of an answer, found by its id."""
+"""Looking into one element of an answer, found by its id; and what a whole page weighs."""
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
+from pathlib import Path
 
+from django.contrib.staticfiles import finders
 from django.http import HttpResponse
 
+HEAVIEST = 150_000  # bytes of a page with its style, scripts and icon, uncached (spec 6.4)
 BLOCKS = {"td", "th", "li", "p", "dt", "dd", "div"}  # their texts are apart from each other
 VOID = {"br", "hr", "img", "input", "link", "meta", "rect", "path", "use", "circle"}
 
@@ -50,3 +54,10 @@ def attributes_of(response: HttpResponse, element_id: str) -> dict[str, str | No
 
 def has(response: HttpResponse, element_id: str) -> bool:
     return f'id="{element_id}"' in response.content.decode()
+
+
+def weight_with_files(response: HttpResponse) -> int:
+    """Bytes, with every style, script and icon that the page asks for."""
+    files = re.findall(r'(?:src|href)="/static/([^"]+)"', response.content.decode())
+    assert {Path(file).suffix for file in files} == {".css", ".js", ".svg"}
+    return len(response.content) + sum(Path(str(finders.find(file))).stat().st_size for file in files)
