@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
 from ethos_review.web.lookalikes import ARMENIAN, CYRILLIC, GREEK
@@ -55,6 +57,24 @@ def find_hidden(text: str) -> tuple[Segment, ...]:
         for start, end in pairwise(edges)
         if start < end
     )
+
+
+def find_hidden_in_pieces(pieces: Iterable[str]) -> list[tuple[Segment, ...]]:
+    """Each piece of a text as segments, by what the whole text shows: a piece may hide the word that gives it away."""
+    texts = list(pieces)
+    left = deque(find_hidden("".join(texts)))
+    return [tuple(_take(left, len(text))) for text in texts]
+
+
+def _take(left: deque[Segment], length: int) -> Iterator[Segment]:
+    """From the beginning of what is left, cutting the last one where it goes on in the next piece."""
+    while length > 0:
+        segment = left.popleft()
+        taken = replace(segment, text=segment.text[:length])
+        if len(segment.text) > length:
+            left.appendleft(replace(segment, text=segment.text[length:]))
+        length -= len(taken.text)
+        yield taken
 
 
 def has_hidden(text: str) -> bool:

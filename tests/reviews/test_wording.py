@@ -10,9 +10,10 @@ from django.utils.html import strip_tags
 from pytest_django.asserts import assertContains, assertNotContains
 
 from ethos_review.accounts.models import User
+from ethos_review.engine.report import Check
 from ethos_review.reviews import operations, queries
 from ethos_review.reviews.models import Review
-from ethos_review.reviews.templatetags.review_words import badges
+from ethos_review.reviews.templatetags.review_words import badges, compare_texts
 from tests.factories import (
     answer,
     bundle,
@@ -195,3 +196,13 @@ def test_checking_only_repeats_the_question(client: Client) -> None:
 
 def _file(upload: operations.Upload) -> SimpleUploadedFile:
     return SimpleUploadedFile(upload.name, upload.content, upload.media_type)
+
+
+def test_a_lookalike_letter_between_source_and_context_is_marked() -> None:
+    """The source, and what stands around it, are read as one text."""
+    value = check(
+        "v0001", evidence={"text": "pple"}, context_echo={"before": "1 \u0410", "after": " \u0430s"}
+    )
+    found = compare_texts(Check(value))
+    assert "Cyrillic" in found["before"]
+    assert "Cyrillic" in found["after"]

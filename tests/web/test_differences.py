@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ethos_review.web.differences import Piece, mark_differences
+from ethos_review.web.hidden_characters import Segment, find_hidden, find_hidden_in_pieces
 
 
 def marked(pieces: tuple[Piece, ...]) -> str:
@@ -53,3 +56,39 @@ def test_equal_texts_do_not_differ(text: str) -> None:
 def test_texts_too_long_to_compare_differ_as_one_block() -> None:
     cited, source = "a b " * 2_000, "c d " * 2_000
     assert mark_differences(cited, source) == ((Piece(cited, "differs"),), (Piece(source, "differs"),))
+
+
+alike = st.lists(
+    st.sampled_from(["Apple", "Αpple", "\u0440", "\u0430y", "pal", "12", " ", ".", "\u200b", "\u043e", "a"]),
+    max_size=20,
+).map("".join)
+
+
+def marks(segments: tuple[Segment, ...]) -> list[tuple[str, str]]:
+    """Letter by letter: the letter, and how it is marked."""
+    return [(letter, segment.label) for segment in segments for letter in segment.text]
+
+
+@settings(deadline=None)
+@given(alike, alike)
+def test_what_is_marked_as_hidden_in_the_whole_text_is_marked_in_the_pieces(cited: str, source: str) -> None:
+    for text, pieces in zip((cited, source), mark_differences(cited, source), strict=True):
+        found = find_hidden_in_pieces(piece.text for piece in pieces)
+        assert [mark for segments in found for mark in marks(segments)] == marks(find_hidden(text))
+        assert ["".join(s.text for s in segments) for segments in found] == [piece.text for piece in pieces]
+
+
+@settings(deadline=None)
+@given(alike, st.lists(st.integers(0, 60), max_size=6).map(sorted))
+def test_wherever_a_text_is_cut_its_pieces_show_what_the_whole_shows(text: str, cuts: list[int]) -> None:
+    pieces = [text[start:end] for start, end in pairwise([0, *cuts, max(len(text), *cuts, 0)])]
+    found = find_hidden_in_pieces(pieces)
+    assert [mark for segments in found for mark in marks(segments)] == marks(find_hidden(text))
+    assert ["".join(s.text for s in segments) for segments in found] == pieces
+
+
+def test_a_lone_letter_that_a_difference_cut_off_is_still_marked() -> None:
+    pieces, _ = mark_differences("The Аpple", "The Apple")  # Cyrillic
+    assert Piece("А", "differs") in pieces
+    found = find_hidden_in_pieces(piece.text for piece in pieces)
+    assert [s.label for segments in found for s in segments if s.text == "А"] == ["Cyrillic"]

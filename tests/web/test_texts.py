@@ -31,6 +31,22 @@ def test_the_beginning_of_a_long_text_is_marked_as_such() -> None:
     assert (texts.clipped("abcdef", 6), texts.clipped("abc def", 4)) == ("abcdef", "abc…")
 
 
+CUT = (
+    "\u0420" + "\u0430yment is due, " + "and so on " * 100
+)  # the cut takes the Latin letters of its first word away
+LONE = (
+    '<span class="hidden-char lookalike" title="Cyrillic, looks like Latin"><bdi>\u0420</bdi> Cyrillic</span>'
+)
+
+
+def test_what_a_cut_leaves_is_marked_as_it_is_in_the_whole_text() -> None:
+    assert texts.clipped(CUT, 1) == f"{LONE}…"
+    assert texts.beginning(CUT, 1) == LONE
+    assert texts.sentence("`\u0420`ayment") == f"<code>{LONE}</code>ayment"
+    long = "x" * (texts.GLIMPSE - 1) + "\u0420" + "ayment" * 100
+    assert rendered("{% document_text text %}", text=long).count(LONE) == 2  # folded, and whole
+
+
 def test_a_title_holds_no_markup_and_nothing_invisible() -> None:
     assert texts.bare("a\u202eb <i>") == "aU+202Eb <i>"
     assert texts.bare("V\u0435ltora") == "V\u0435ltora"

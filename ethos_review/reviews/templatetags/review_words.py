@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TypedDict, TypeVar
+from typing import NamedTuple, TypedDict, TypeVar
 from uuid import UUID
 
 from django import template
@@ -29,7 +29,7 @@ from ethos_review.reviews.rights import still_undecided
 from ethos_review.reviews.signing import why_not_trusted
 from ethos_review.web.differences import Piece, mark_differences
 from ethos_review.web.hidden_characters import has_hidden
-from ethos_review.web.templatetags.texts import bare
+from ethos_review.web.templatetags.texts import bare, shown_pieces
 
 register = template.Library()
 register.filter(still_undecided)
@@ -422,11 +422,16 @@ def box(bbox: tuple[int, int, int, int]) -> str:
     return " ".join(f"{edge / 100:g}" for edge in bbox)
 
 
+class ShownPiece(NamedTuple):
+    html: SafeString
+    kind: str
+
+
 class ComparedTexts(TypedDict):
-    cited: tuple[Piece, ...]
-    source: tuple[Piece, ...]
-    before: str  # context that the source text itself does not hold already
-    after: str
+    cited: list[ShownPiece]
+    source: list[ShownPiece]
+    before: SafeString  # context that the source text itself does not hold already
+    after: SafeString
 
 
 @register.simple_tag
@@ -434,22 +439,27 @@ def compare_texts(check: Check) -> ComparedTexts:
     """The cited text beside the source's; without one of them nothing is marked."""
     cited, source = check.text or "", (check.evidence and check.evidence.text) or ""
     left, right = mark_differences(cited, source) if cited and source else (_whole(cited), _whole(source))
-    before, after = (_context(check, side) for side in ("before", "after"))
+    before, after = (_context(check, side, source) for side in ("before", "after"))
+    shown_before, *shown_source, shown_after = shown_pieces([before, *(piece.text for piece in right), after])
     return {
-        "cited": left,
-        "source": right,
-        "before": "" if before.strip() in source else before,
-        "after": "" if after.strip() in source else after,
+        "cited": _shown(left, shown_pieces(piece.text for piece in left)),
+        "source": _shown(right, shown_source),
+        "before": shown_before,
+        "after": shown_after,
     }
+
+
+def _shown(pieces: Sequence[Piece], texts: Sequence[SafeString]) -> list[ShownPiece]:
+    return [ShownPiece(html, piece.kind) for piece, html in zip(pieces, texts, strict=True)]
 
 
 def _whole(text: str) -> tuple[Piece, ...]:
     return (Piece(text, "same"),)
 
 
-def _context(check: Check, side: str) -> str:
+def _context(check: Check, side: str, source: str) -> str:
     text = (check.context_echo or {}).get(side)
-    return text if isinstance(text, str) else ""
+    return text if isinstance(text, str) and text.strip() not in source else ""
 
 
 @register.filter

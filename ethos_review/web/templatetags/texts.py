@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TypedDict
 
@@ -12,7 +13,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import Truncator
 from django.utils.timesince import timesince
 
-from ethos_review.web.hidden_characters import Segment, find_hidden
+from ethos_review.web.hidden_characters import Segment, find_hidden, find_hidden_in_pieces
 from ethos_review.web.shortcuts import SHORTCUTS, Shortcut
 
 register = template.Library()
@@ -24,7 +25,21 @@ GLIMPSE = 500  # characters of a folded text that stay visible
 @register.filter
 def shown(text: object) -> SafeString:
     """Escaped, with invisible characters and lookalike letters made visible (spec 4.2)."""
-    segments = find_hidden(str(text))
+    return _joined(find_hidden(str(text)))
+
+
+def shown_pieces(pieces: Iterable[str]) -> list[SafeString]:
+    """Pieces of one text, each shown as it is in the whole."""
+    return [_joined(segments) for segments in find_hidden_in_pieces(pieces)]
+
+
+def beginning(text: str, length: int) -> SafeString:
+    """Shown as it is in the whole text, which goes on."""
+    kept = text[:length].rstrip()
+    return shown_pieces([kept, text[len(kept) :]])[0]
+
+
+def _joined(segments: Sequence[Segment]) -> SafeString:
     if len(segments) == 1 and segments[0].kind == "plain":
         return escape(segments[0].text)
     return format_html_join("", "{}", ((_as_html(segment),) for segment in segments))
@@ -49,7 +64,7 @@ def bare(text: str, length: int = 80) -> str:
 @register.filter
 def clipped(text: str, length: int) -> SafeString:
     """Shown, but no more than the beginning of a long text."""
-    return shown(text if len(text) <= length else f"{text[:length].rstrip()}…")
+    return shown(text) if len(text) <= length else format_html("{}…", beginning(text, length))
 
 
 @register.filter
@@ -61,7 +76,7 @@ def sentence(text: str) -> SafeString:
     return format_html_join(
         "",
         "{}",
-        ((format_html("<code>{}</code>", shown(p)) if i % 2 else shown(p),) for i, p in enumerate(parts)),
+        ((format_html("<code>{}</code>", p) if i % 2 else p,) for i, p in enumerate(shown_pieces(parts))),
     )
 
 
@@ -73,14 +88,15 @@ def plain(number: int) -> SafeString:
 
 class Folded(TypedDict):
     text: str
-    glimpse: str  # empty when the text is short enough to stand whole
+    glimpse: SafeString  # empty when the text is short enough to stand whole
     length: int
 
 
 @register.inclusion_tag("web/_document_text.html")
 def document_text(text: str) -> Folded:
     """A text from a document; a long one folds."""
-    return {"text": text, "glimpse": text[:GLIMPSE] if len(text) > LONG else "", "length": len(text)}
+    glimpse = beginning(text, GLIMPSE) if len(text) > LONG else SafeString()
+    return {"text": text, "glimpse": glimpse, "length": len(text)}
 
 
 @register.filter
