@@ -13,7 +13,17 @@ from pytest_django.asserts import assertRedirects, assertTemplateUsed
 from ethos_review.accounts.roles import REVIEWER
 from ethos_review.reviews.models import Review
 from ethos_review.reviews.views.parts import CARDS_AT_ONCE
-from tests.factories import answer, check, claim, large_bundle, make_review, make_submitter, parts, report
+from tests.factories import (
+    answer,
+    check,
+    claim,
+    large_bundle,
+    make_review,
+    make_submitter,
+    parts,
+    report,
+    synthesis,
+)
 from tests.web.html import HEAVIEST, has, text_of, weight_with_files
 from tests.web.people import make_person
 
@@ -55,6 +65,23 @@ def test_a_page_of_a_long_review_is_light(reviewer: Client, review: Review) -> N
     assert text_of(response, "group-final") == "Final 500"
 
 
+def test_a_page_with_three_long_groups_is_light(reviewer: Client) -> None:
+    claims = [
+        labelled(f"{label}-{number}", check_id)
+        for label, labelled, check_id in (
+            ("joined", synthesis, "v0001"),
+            ("fact", claim, "v0001"),
+            ("missing", claim, "v0002"),
+        )
+        for number in range(CARDS_AT_ONCE + 1)
+    ]
+    checks = report(check("v0001"), check("v0002", "not_found"))
+    review = make_review(make_submitter(), parts(answer(*claims), checks))
+    response = reviewer.get(reverse("review", args=[review.review_id]))
+    assert weight_with_files(response) <= HEAVIEST
+    assert len(cards_in(response)) == 3 * CARDS_AT_ONCE
+
+
 def test_links_alone_lead_to_every_claim(reviewer: Client, review: Review) -> None:
     page = reverse("review", args=[review.review_id])
     found, waiting, visited = set(), [page], set()
@@ -72,17 +99,17 @@ def test_links_alone_lead_to_every_claim(reviewer: Client, review: Review) -> No
 def test_the_part_with_the_claim_that_is_asked_for_is_shown(reviewer: Client, review: Review) -> None:
     response = reviewer.get(reverse("review", args=[review.review_id]), {"claim": 700})
     shown = [place for place in cards_in(response) if place % 2 == 0]
-    assert (min(shown), max(shown)) == (700, 748)
+    assert (min(shown), max(shown)) == (680, 718)
     assert has(response, "claim-700-body")
 
 
 @pytest.mark.parametrize(
     ("around", "side", "first", "last", "next_link"),
     [
-        (750, "later", 750, 798, "?claim=800"),
-        (698, "earlier", 650, 698, "?claim=648"),
-        (998, "later", 950, 998, None),
-        (48, "earlier", 0, 48, None),
+        (760, "later", 760, 798, "?claim=800"),
+        (718, "earlier", 680, 718, "?claim=678"),
+        (998, "later", 960, 998, None),
+        (38, "earlier", 0, 38, None),
     ],
 )
 def test_scrolling_on_brings_the_next_part_and_the_way_further(
