@@ -335,6 +335,7 @@ def bring_up_to_date(*, review_id: UUID, among: QuerySet[Review]) -> bool:
             details={
                 "policy_before": before.sha256,
                 "policy": policy.sha256,
+                "policy_first_used_at": rfc3339(review.policy.first_used_at),
                 "engine_before": engine_before,
                 "engine": __version__,
                 "lapsed_decisions": [[position, sequence] for position, sequence in lapsed],
@@ -519,6 +520,7 @@ def _store(
             "copy": copy,
             "supersedes": str(supersedes.review_id) if supersedes else None,
             "policy": policy.sha256,
+            "policy_first_used_at": rfc3339(review.policy.first_used_at),
             "engine": __version__,
             "token": actor.token.key_id if actor.token else None,
         },

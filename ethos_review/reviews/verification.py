@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -37,6 +38,7 @@ from ethos_review.reviews.assessments import (
     derive,
     derived_columns,
     reading_columns,
+    search_text,
     verifier_keys_of,
 )
 from ethos_review.reviews.bindings import (
@@ -53,6 +55,7 @@ from ethos_review.reviews.models import (
     Release,
     Review,
     ReviewerDecision,
+    SearchText,
     SigningKey,
 )
 from ethos_review.reviews.policies import policy_of
@@ -84,13 +87,39 @@ class _Vouched:
     seal: dict[str, Any] | None = None
 
 
+@dataclass(slots=True)
+class _PolicyUse:
+    """What the events say about one policy."""
+
+    earliest: datetime  # of the events that name it
+    first_used_at: str | None  # None where an older version wrote them
+
+
 @contextmanager
 def one_snapshot() -> Iterator[None]:
     """What is read inside is the database at one moment, and nobody waits for it."""
-    if connection.vendor == "sqlite":
-        # What somebody changed to be no text must not keep the rest from being read.
-        connection.ensure_connection()
-        connection.connection.text_factory = partial(str, encoding="utf-8", errors="replace")
+    with _any_text(), _one_moment():
+        yield
+
+
+@contextmanager
+def _any_text() -> Iterator[None]:
+    """What somebody changed in SQLite to be no text must not keep the rest from being read."""
+    if connection.vendor != "sqlite":
+        yield
+        return
+    connection.ensure_connection()
+    opened = connection.connection
+    strict = opened.text_factory
+    opened.text_factory = partial(str, encoding="utf-8", errors="replace")
+    try:
+        yield
+    finally:
+        opened.text_factory = strict
+
+
+@contextmanager
+def _one_moment() -> Iterator[None]:
     if connection.in_atomic_block:
         yield
     elif connection.vendor == "postgresql":
@@ -113,6 +142,7 @@ def find_differences() -> Iterator[Difference]:
     """
     vouched: dict[str, _Vouched] = {}
     keys: dict[str, dict[str, Any]] = {}
+    policies: dict[str, _PolicyUse] = {}
     for event, fault in read_chain():
         if fault:
             yield Difference(f"event {event.sequence}", fault)
@@ -120,15 +150,10 @@ def find_differences() -> Iterator[Difference]:
             keys.setdefault(event.object_id, {}).update(json.loads(event.details))
         else:
             _note(event, vouched)
+            _note_policy(event, policies)
     if fault := head_fault():
         yield Difference("chain", fault)
-    for number, record in each_readable(PolicyRecord.objects.all()):
-        if record is None:
-            yield Difference(f"policy {number}", "it cannot be read")
-        elif hashlib.sha256(record.content.encode()).hexdigest() != record.sha256 or (
-            (record.name, record.version) != _named(record.content)
-        ):
-            yield Difference(f"policy {record.pk}", "it is not the policy that its digest names")
+    yield from _differences_of_policies(policies)
     yield from _differences_of_keys(keys)
     for number, checkpoint in each_readable(Checkpoint.objects.all()):
         if checkpoint is None:
@@ -145,6 +170,42 @@ def find_differences() -> Iterator[Difference]:
             yield Difference(f"review {review.review_id}", f"it cannot be read: {type(error).__name__}")
     for review_id in vouched:
         yield Difference(f"review {review_id}", "the chain tells of it, but it is gone")
+
+
+def _note_policy(event: Event, policies: dict[str, _PolicyUse]) -> None:
+    """The first event that says when a policy was used first is believed."""
+    if event.action not in ("review_submitted", "policy_applied"):
+        return
+    details = json.loads(event.details)
+    said = details.get("policy_first_used_at")
+    use = policies.setdefault(details["policy"], _PolicyUse(event.at, said))
+    use.first_used_at = use.first_used_at or said
+
+
+def _differences_of_policies(vouched: dict[str, _PolicyUse]) -> Iterator[Difference]:
+    """`vouched` is what the events say about each policy, by its digest."""
+    for number, record in each_readable(PolicyRecord.objects.all()):
+        if record is None:
+            yield Difference(f"policy {number}", "it cannot be read")
+            continue
+        where = f"policy {record.pk}"
+        if hashlib.sha256(record.content.encode()).hexdigest() != record.sha256 or (
+            (record.name, record.version) != _named(record.content)
+        ):
+            yield Difference(where, "it is not the policy that its digest names")
+        use = vouched.pop(record.sha256, None)
+        if use is None:
+            yield Difference(where, "no event tells of its use")
+        elif not _is_first_use(record, use):
+            yield Difference(where, "its first use is not the one that the events tell of")
+    for sha256 in vouched:
+        yield Difference(f"policy {sha256}", "the chain tells of it, but it is gone")
+
+
+def _is_first_use(record: PolicyRecord, use: _PolicyUse) -> bool:
+    if use.first_used_at is not None:
+        return rfc3339(record.first_used_at) == use.first_used_at
+    return record.first_used_at is not None and record.first_used_at <= use.earliest
 
 
 def _differences_of_keys(vouched: dict[str, dict[str, Any]]) -> Iterator[Difference]:
@@ -392,6 +453,9 @@ def _differences_from_derived(
             yield Difference(f"{where}, claim {position}", f"{wrong} does not follow from its documents")
     for row in claims[len(states) :]:
         yield Difference(f"{where}, claim {row.position}", "no document holds it")
+    kept_text = SearchText.objects.filter(review=review).first()
+    if kept_text is None or kept_text.text != search_text(assessment):
+        yield Difference(where, "the text that the queue searches does not follow from its documents")
     readings = list(Reading.objects.filter(review=review).order_by("position"))
     if len(readings) != len(assessment.submission.readings):
         yield Difference(where, "its readings are not as many as its documents hold")

@@ -4,11 +4,13 @@ import hashlib
 import json
 import os
 import stat
+from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+import rfc8785
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from django.core import checks
 from django.core.management import CommandError, call_command
@@ -77,6 +79,19 @@ def change(model: type[models.Model], column: str, value: Any, where: str = "1 =
     with connection.cursor() as cursor:
         cursor.execute(f"UPDATE {table} SET {column} = %s WHERE {where}", [value])  # noqa: S608
         assert cursor.rowcount >= 1
+
+
+def _write_anew(change_details: Callable[[dict[str, Any]], object]) -> None:
+    """The whole chain, so that it is one again."""
+    previous = "0" * 64
+    for event in Event.objects.order_by("sequence"):
+        details = json.loads(event.details)
+        change_details(details)
+        event.previous_sha256, event.details = previous, rfc8785.dumps(details).decode()
+        previous = event.sha256 = event_digest(event, details)
+        for column in ("previous_sha256", "details", "sha256"):
+            change(Event, column, getattr(event, column), f"sequence = {event.sequence}")
+    change(ChainHead, "sha256", previous)
 
 
 def flipped(content: bytes) -> bytes:
@@ -284,6 +299,58 @@ class TestVerifyAudit:
 
         assert any(line.startswith("policy ") for line in differences())
 
+    def test_another_first_use_of_a_policy_is_found(self, sealed: Review) -> None:
+        change(PolicyRecord, "first_used_at", "2020-01-01 00:00:00+00:00")
+
+        where = f"policy {sealed.policy.pk}"
+        assert differences() == [f"{where}: its first use is not the one that the events tell of"]
+
+    @pytest.mark.parametrize(
+        ("first_used_at", "is_found"),
+        [("2020-01-01 00:00:00+00:00", False), ("2099-01-01 00:00:00+00:00", True)],
+    )
+    def test_in_events_of_an_older_version_a_policy_was_at_least_not_used_before_its_first_use(
+        self, sealed: Review, first_used_at: str, is_found: bool
+    ) -> None:
+        """They did not say when a policy was used first, only that it was."""
+        _write_anew(lambda details: details.pop("policy_first_used_at", None))
+        change(PolicyRecord, "first_used_at", first_used_at)
+
+        where = f"policy {sealed.policy.pk}"
+        told = f"{where}: its first use is not the one that the events tell of"
+        assert (told in differences()) == is_found
+
+    def test_an_invented_policy_is_found(self, sealed: Review) -> None:
+        content = '{"name":"lax","version":"1"}'
+        invented = PolicyRecord.objects.create(
+            sha256=hashlib.sha256(content.encode()).hexdigest(),
+            name="lax",
+            version="1",
+            content=content,
+            first_used_at=sealed.submitted_at,
+        )
+
+        assert differences() == [f"policy {invented.pk}: no event tells of its use"]
+
+    def test_what_the_queue_searches_is_held_to_the_documents(self, sealed: Review) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("DELETE FROM reviews_searchtext WHERE review_id = %s", [sealed.pk])
+
+        where = f"review {sealed.review_id}"
+        assert differences() == [
+            f"{where}: the text that the queue searches does not follow from its documents"
+        ]
+
+    @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL stores no such thing")
+    def test_afterwards_the_connection_reads_texts_as_strictly_as_before(self, sealed: Review) -> None:
+        before = connection.connection.text_factory
+
+        run("verify_audit")
+        with pytest.raises(ZeroDivisionError), one_snapshot():
+            raise ZeroDivisionError
+
+        assert connection.connection.text_factory is before
+
     def test_one_bit_of_a_release_is_found(self, sealed: Review) -> None:
         change(Release, "envelope", flipped(bytes(Release.objects.get().envelope)))
 
@@ -331,14 +398,8 @@ class TestVerifyAudit:
         assert any(line.startswith("signing key ") for line in differences())
 
     def test_a_chain_that_was_written_anew_is_found_by_what_was_sealed(self, sealed: Review) -> None:
-        previous = "0" * 64
-        for event in Event.objects.order_by("sequence"):
-            event.previous_sha256 = previous
-            event.actor_name = event.actor_name.replace("reviewer", "nobody")
-            previous = event.sha256 = event_digest(event, json.loads(event.details))
-            for column in ("previous_sha256", "actor_name", "sha256"):
-                change(Event, column, getattr(event, column), f"sequence = {event.sequence}")
-        change(ChainHead, "sha256", previous)
+        change(Event, "actor_name", "nobody", "actor_name = 'reviewer'")
+        _write_anew(lambda details: None)
 
         length = Event.objects.count() - 1
         assert differences() == [

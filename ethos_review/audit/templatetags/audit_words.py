@@ -92,7 +92,7 @@ def _second_factor(value: object, _: Details) -> tuple[str, str]:
     return "Kind", _SECOND_FACTORS.get(str(value), _short(value))
 
 
-_SAID_WITH_ANOTHER: Final = frozenset({"sealed_by_name"})
+_SAID_WITH_ANOTHER: Final = frozenset({"sealed_by_name", "policy_first_used_at"})
 _SAID: Final[dict[str, Callable[[object, Details], tuple[str, str] | None]]] = {
     "documents": _documents,
     "copy": _copy,
