@@ -357,6 +357,8 @@ def _print_verification(verification: Verification) -> None:
     for text in verification.unmet_conditions:
         print(f"Requirement not met: {_printable(text)}")
     _print_release(verification.release, verification)
+    if verification.remark:
+        print(f"Note: {_printable(verification.remark)}")
 
 
 def _refused(error: EnvelopeError, *, as_json: bool) -> int:

@@ -536,6 +536,9 @@ def test_a_key_set_says_until_when_a_key_signed(run, files, retired_at, status, 
     got, out, _ = run("verify", files / "release.json", "--keys", keys)
     assert got == status
     assert said in out
+    assert ("Note: Its key was retired at 2026-01-31T09:30:00.000001Z." in out) == (
+        status == 0 and retired_at is not None
+    )
     assert run("replay", files / "release.json", *parts(files), "--keys", keys)[0] == status
 
 

@@ -34,6 +34,17 @@ def key_ids_in_force(key_ids: Iterable[str], keys: Sequence[TrustedKey], at: dat
     return tuple(key_id for key_id in key_ids if key_id not in retired)
 
 
+def retired_since(key_ids: Iterable[str], keys: Sequence[TrustedKey]) -> str | None:
+    """The time from which none of these keys signs any more; None while one of them does."""
+    ends: list[str] = []
+    for key_id in key_ids:
+        times = [key.retired_at for key in keys if key.key.keyid == key_id and key.retired_at is not None]
+        if not times:
+            return None
+        ends.append(min(times, key=datetime.fromisoformat))
+    return max(ends, key=datetime.fromisoformat, default=None)
+
+
 def read_key_set(name: str, content: bytes) -> tuple[TrustedKey, ...]:
     """The keys of a key set document, as served at `/.well-known/ethos-review-keys.json`.
 

@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 from ethos_review.engine.documents import Json
 from ethos_review.engine.envelope import EnvelopeError, OpenedRelease, open_release
 from ethos_review.engine.errors import quoted
-from ethos_review.engine.keys import TrustedKey
+from ethos_review.engine.keys import TrustedKey, retired_since
 
 SUMMARY: Final = (
     "review_id",
@@ -86,6 +86,17 @@ class Verification:
     documents_not_checked: tuple[str, ...] = ()  # names of the other subjects
     foreign_documents: tuple[str, ...] = ()  # names of given documents that are no subject
     unmet_conditions: tuple[str, ...] = ()
+    key_retired_at: str | None = None  # when no key that signed it is in force any more
+
+    @property
+    def remark(self) -> str:
+        """What a signature cannot show; empty when there is nothing to say."""
+        if self.key_retired_at is None:
+            return ""
+        return (
+            f"Its key was retired at {self.key_retired_at}. Whoever has stolen the key can have signed this later and "
+            "written an earlier time into it; only the audit chain of its server shows that it was sealed before."
+        )
 
     @property
     def valid(self) -> bool:
@@ -100,6 +111,7 @@ class Verification:
             "valid": self.valid,
             **refusal,
             "key_ids": list(self.release.key_ids),
+            "key_retired_at": self.key_retired_at,
             **{member: predicate[member] for member in SUMMARY},
             "documents_checked": list(self.documents_checked),
             "documents_not_checked": list(self.documents_not_checked),
@@ -145,4 +157,5 @@ def verify_release(
         ),
         foreign_documents=foreign,
         unmet_conditions=unmet,
+        key_retired_at=retired_since(release.key_ids, keys),
     )

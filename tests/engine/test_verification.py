@@ -131,6 +131,31 @@ def test_beside_a_retired_key_one_in_force_makes_it_valid_and_only_that_one_is_n
     assert verification.release.key_ids == (SECOND.public_key.keyid,)
 
 
+def test_that_the_key_was_retired_since_is_said_for_its_signature_does_not_show_when_it_was_made():
+    verification = verify_release(ENVELOPE, [RETIRED_LATER])
+    assert verification.valid
+    assert verification.to_json()["key_retired_at"] == "2099-01-01T00:00:00Z"
+    assert "retired at 2099-01-01T00:00:00Z" in verification.remark
+    assert "only the audit chain" in verification.remark
+
+
+@pytest.mark.parametrize(
+    ("keys", "retired_at"),
+    [
+        ([IN_FORCE, TrustedKey(SECOND.public_key)], None),
+        ([RETIRED_LATER, TrustedKey(SECOND.public_key)], None),  # one still signs
+        ([RETIRED_LATER, TrustedKey(STRANGER.public_key, "2098-01-01T00:00:00Z")], "2099-01-01T00:00:00Z"),
+        ([RETIRED_LATER, TrustedKey(SECOND.public_key, "2098-01-01T00:00:00Z")], "2099-01-01T00:00:00Z"),
+        ([RETIRED_LATER, TrustedKey(KEY, "2098-01-01T00:00:00Z")], "2098-01-01T00:00:00Z"),  # listed twice
+        ([RETIRED_LATER, IN_FORCE], "2099-01-01T00:00:00Z"),
+    ],
+)
+def test_a_release_needs_no_note_while_one_of_its_keys_signs(keys, retired_at):
+    verification = verify_release(by_others(PAYLOAD, SIGNER, SECOND), keys)
+    assert verification.to_json()["key_retired_at"] == retired_at
+    assert bool(verification.remark) == bool(retired_at)
+
+
 def test_given_documents_are_held_against_the_subjects():
     subjects = STATEMENT["subject"]
     first, *others = subjects

@@ -6,6 +6,7 @@ import base64
 import json
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -25,7 +26,7 @@ from ethos_review.engine.statement import canonical_payload
 from ethos_review.reviews import operations, signing
 from ethos_review.reviews.models import Release
 from ethos_review.reviews.views import verify
-from tests.web.html import text_of
+from tests.web.html import has, text_of
 from tests.web.people import make_person
 from tests.web.world import SEALED, World, make_world
 
@@ -241,3 +242,15 @@ def test_the_key_set_never_holds_a_private_key(client: Client, signing_key_file:
     secret = "".join(signing_key_file.read_text().splitlines()[1:-1])
     assert "PRIVATE" not in content
     assert secret not in content.replace("\\n", "")
+
+
+def test_that_the_key_was_retired_since_is_said_unless_it_equals_what_was_sealed(
+    reviewer: Client, world: World
+) -> None:
+    elsewhere = signed_here(
+        statement() | {"predicate": statement()["predicate"] | {"review_id": str(uuid4())}}
+    )
+    assert not has(ask(reviewer, elsewhere), "key-retired")
+    signing.retire_key(key_id=Release.objects.get().signing_key.key_id, actor=None)
+    assert "only the audit chain" in text_of(ask(reviewer, elsewhere), "key-retired")
+    assert not has(ask(reviewer, envelope()), "key-retired")
