@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any, Final, cast
 
 from ethos_review import __version__
-from ethos_review.engine.assessment import Assessment, Received, assess
+from ethos_review.engine.assessment import Received, assess
 from ethos_review.engine.audit_chain import checkpoint_fault, read_chain
 from ethos_review.engine.documents import Json, read_document
 from ethos_review.engine.envelope import (
@@ -25,16 +25,12 @@ from ethos_review.engine.envelope import (
     unverified_payload,
 )
 from ethos_review.engine.errors import DocumentError, Problem
-from ethos_review.engine.explain import explain, grounding_wording, reviewed_as
+from ethos_review.engine.explain import grounding_wording, reviewed_as
 from ethos_review.engine.keys import TrustedKey, read_key_set
+from ethos_review.engine.outcome import outcome_to_json
 from ethos_review.engine.policy import DEFAULT_POLICY, Policy, load_policy
 from ethos_review.engine.recognition import describe
-from ethos_review.engine.statement import (
-    Difference,
-    caps_to_json,
-    replay,
-    verdicts_to_json,
-)
+from ethos_review.engine.statement import Difference, replay
 from ethos_review.engine.verification import (
     CONDITION_PLACES,
     GivenDocument,
@@ -302,24 +298,9 @@ def _decided(
     documents: Sequence[Received], policy: Policy, verifier_keys: tuple[bytes, ...]
 ) -> tuple[dict[str, Json], int]:
     try:
-        return _assessment_to_json(assess(documents, policy, verifier_keys)), OK
+        return outcome_to_json(assess(documents, policy, verifier_keys)), OK
     except DocumentError as error:
         return cast("dict[str, Json]", error.to_json()), UNUSABLE
-
-
-def _assessment_to_json(assessment: Assessment) -> dict[str, Json]:
-    return {
-        "contract_decision": assessment.contract_decision.to_json(),
-        "verdicts": list(verdicts_to_json(assessment)),
-        "caps": list(caps_to_json(assessment)),
-        "claims": {
-            assessed.claim.id: {
-                "action": assessed.action,
-                "reasons": [rule.to_json() for rule in explain(assessed)],
-            }
-            for assessed in assessment.claims
-        },
-    }
 
 
 def _verify(arguments: argparse.Namespace) -> int:

@@ -16,9 +16,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias, cast
+from uuid import UUID
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command, get_commands
+from django.http import HttpResponse
 from django.utils.html import strip_tags
 
 from ethos_review import cli
@@ -40,11 +43,13 @@ from ethos_review.engine.verdict import ACCUSING, SILENT, VERDICTS
 from ethos_review.engine.verification import CONDITION_PLACES
 from ethos_review.reviews import operations
 from ethos_review.reviews.bindings import EVENT_OF_OUTCOME
+from ethos_review.reviews.models import Claim
 from ethos_review.reviews.queries import GROUPS
 from ethos_review.reviews.queue import TABS
 from ethos_review.reviews.templatetags.review_words import WORDS, badges
 from ethos_review.web.shortcuts import SHORTCUTS
 from tests import factories
+from tests.api.programs import WHOLE, Program, make_program
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -893,6 +898,62 @@ def test_the_shell_lines_on_the_page_work(
     for line in lines.splitlines():
         assert run(line, monkeypatch) == cli.OK
         assert capsys.readouterr().out
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("bench")
+def test_the_requests_on_the_page_are_answered() -> None:
+    program = make_program()
+    review = ""
+    lines = [line for block in fenced(page("integrator.md"), "sh api") for line in block.splitlines()]
+    for line in lines:
+        answered = send(program, line.replace("$REVIEW", review))
+        assert answered.status_code in (200, 201), line
+        if "Location" in answered and not review:
+            review = answered.json()["review_id"]
+            operations.seal_review(actor=sealer(review), review_id=UUID(review))
+    assert len(lines) == 8
+    assert Path("kept-bundle.json").read_bytes() == Path("bundle.json").read_bytes()
+    assert json.loads(Path("release.dsse.json").read_bytes())["payloadType"]
+
+
+def sealer(review: str) -> User:
+    """Whoever decided all that waited for a person."""
+    reviewer = factories.make_reviewer()
+    for claim in Claim.objects.filter(review__review_id=review, action="needs_review"):
+        factories.decide_as_shown(reviewer, UUID(review), claim.position, "approve", "Read it.")
+    return reviewer
+
+
+def send(program: Program, line: str) -> HttpResponse:
+    """A line of curl, as far as the page uses it."""
+    words = shlex.split(line)
+    assert words[:4] == ["curl", "--fail-with-body", "--header", "@token.txt"]
+    options = list(zip(words[4:-1:2], words[5:-1:2], strict=True))
+    path = words[-1].removeprefix("https://review.example.org")
+    data = [value.removeprefix("@") for name, value in options if name == "--data-binary"]
+    form = dict(value.split("=@") for name, value in options if name == "--form")
+    if data:
+        assert ("--header", "Content-Type: application/json") in options
+        return program.post(path, Path(data[0]).read_bytes())
+    if form:
+        files = {name: SimpleUploadedFile(file, Path(file).read_bytes()) for name, file in form.items()}
+        return program.post(path, files)
+    answered = program.get(path)
+    for file in [value for name, value in options if name == "--output"]:
+        Path(file).write_bytes(answered.content)
+    return answered
+
+
+def test_the_page_names_every_status_of_the_api() -> None:
+    named = {row["status"] for row in rows_under(page("integrator.md"), "status", "when")}
+    described = {
+        status
+        for item in WHOLE["paths"].values()
+        for method in item.keys() & {"get", "post"}
+        for status in item[method]["responses"]
+    }
+    assert named == {status for status in described if status >= "400"} | {"405"}
 
 
 @pytest.mark.usefixtures("bench")

@@ -1,4 +1,4 @@
-"""The text of an API token, and the account for which it lets a program act."""
+"""The text of an API token, and which tokens let a program act."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 
 from django.utils import timezone
 
-from ethos_review.accounts.models import KEY_ID_LENGTH, ApiToken, User
+from ethos_review.accounts.models import KEY_ID_LENGTH, ApiToken
 
 PREFIX: Final = "ethosr"
 SECRET_BYTES: Final = 32
@@ -44,8 +44,8 @@ def digest(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def account_of(text: str) -> User:
-    """The account that it belongs to, bound to its scopes. Raises NotAccepted."""
+def accepted(text: str) -> ApiToken:
+    """The token, its account bound to its scopes. Raises NotAccepted."""
     found = _TEXT.fullmatch(text)
     token = _token_with(found["key_id"], found["secret"]) if found else None
     if token is None:
@@ -58,11 +58,10 @@ def account_of(text: str) -> User:
         raise NotAccepted(
             f"This token expired on {token.expires_at:%Y-%m-%d}. Ask an operator for a new one."
         )
-    account = token.account
-    if not account.is_active:
+    if not token.account.is_active:
         raise NotAccepted("The account of this token is closed. An operator can open it again.")
-    account.token = token
-    return account
+    token.account.token = token
+    return token
 
 
 def _token_with(key_id: str, secret: str) -> ApiToken | None:

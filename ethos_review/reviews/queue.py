@@ -126,11 +126,11 @@ def queue_page(
     everything = visible_to(user)
     facts = _facts(user, *((matching, everything) if filters else (everything,)))
     counted = _count(user, _groups(matching) if found is None else found.groups, facts.sealed)
-    after = _parse_cursor(cursor, order)
+    after = parse_cursor(cursor, order)
     row = (*ROW, "release__sealed_at") if since else ROW
     joined = {name.rpartition("__")[0] for name in row if "__" in name}
     listed = matching.filter(in_tab(user, current)).select_related(*joined).only(*row)
-    reviews, next_cursor = _keyset_page(listed, order, after)
+    reviews, next_cursor = keyset_page(listed, order, after, PAGE_SIZE)
     hides_all = filters and not counted.tabs[current]
     unfiltered = _count(user, _groups(everything), facts.sealed_of_all) if hides_all else counted
     return QueuePage(
@@ -292,8 +292,11 @@ def _count(user: User, groups: _Groups, sealed: int) -> _Counted:
     return _Counted(tabs, open_claims, submitted_by_me, sealed > MOST_COUNTED)
 
 
-def _keyset_page(
-    reviews: QuerySet[Review], sort: str, after: tuple[int, datetime, int] | None
+def keyset_page(
+    reviews: QuerySet[Review],
+    sort: str,
+    after: tuple[int, datetime, int] | None,
+    size: int,
 ) -> tuple[tuple[Review, ...], str]:
     """A page that stays right while rows come and go: it continues after a row, not after a number of rows."""
     if after is not None:
@@ -311,9 +314,9 @@ def _keyset_page(
         "newest": ("-submitted_at", "-id"),
         "undecided": ("-undecided_count", "submitted_at", "id"),
     }[sort]
-    found = list(reviews.order_by(*order)[: PAGE_SIZE + 1])
-    page = found[:PAGE_SIZE]
-    return tuple(page), _cursor_after(page[-1], sort) if len(found) > PAGE_SIZE else ""
+    found = list(reviews.order_by(*order)[: size + 1])
+    page = found[:size]
+    return tuple(page), _cursor_after(page[-1], sort) if len(found) > size else ""
 
 
 def _cursor_after(review: Review, sort: str) -> str:
@@ -321,7 +324,7 @@ def _cursor_after(review: Review, sort: str) -> str:
     return f"{review.undecided_count}-{place}" if sort == "undecided" else place
 
 
-def _parse_cursor(cursor: str, sort: str) -> tuple[int, datetime, int] | None:
+def parse_cursor(cursor: str, sort: str) -> tuple[int, datetime, int] | None:
     """Undecided claims, moment of submission and key of the last review shown; None shows the first page."""
     parts = cursor.split("-")
     known = cursor.isascii() and all(part.isdecimal() and len(part) < 18 for part in parts)

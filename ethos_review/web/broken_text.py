@@ -11,6 +11,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
 from ethos_review.web.permissions import typed_text
+from ethos_review.web.problems import is_of_program
 
 Answer = Callable[[HttpRequest], HttpResponseBase]
 UNREAD = "\ufffd"  # what Django reads bytes as that are no UTF-8
@@ -27,7 +28,8 @@ def without_broken_text(get_answer: Answer) -> Answer:
 
 
 def _refuse_broken(request: Any, *view: object) -> HttpResponse | None:
-    if request.method != "POST" or not _is_broken(request):
+    """A program is told in its own form, once it is known who asks: nothing of what it sends is read before."""
+    if request.method != "POST" or is_of_program(request) or not _is_broken(request):
         return None
     return render(request, "broken_text.html", {"typed": typed_text(request)}, status=400)
 

@@ -19,6 +19,7 @@ View = Callable[..., HttpResponseBase]
 
 ANYONE = "anyone"
 SIGNED_IN = "signed in"
+PROGRAM = "a program with a token"  # no session lets anybody in
 
 
 def permission_required(permission: str) -> Callable[[View], View]:

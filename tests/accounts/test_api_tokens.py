@@ -17,7 +17,7 @@ from pytest_django import DjangoAssertNumQueries
 from pytest_django.asserts import assertContains, assertNotContains, assertRedirects, assertTemplateUsed
 
 from ethos_review.accounts import api_tokens, operations
-from ethos_review.accounts.api_tokens import NotAccepted, account_of
+from ethos_review.accounts.api_tokens import NotAccepted, accepted
 from ethos_review.accounts.models import ApiToken, User
 from ethos_review.accounts.roles import AUDITOR, OPERATOR, REVIEWER, ROLES, SUBMITTER
 from ethos_review.accounts.scopes import EVERY_CHOICE, SCOPES
@@ -68,7 +68,7 @@ def test_a_token_lets_no_more_than_its_scopes_and_its_account_do_both(
 ) -> None:
     root = User.objects.create_superuser("root")
     _, text = make({**people, "superuser": root}, role, scopes=scopes.split())
-    account = account_of(text)
+    account = accepted(text).account
     every = set().union(*ROLES.values())
     of_role = every if role == "superuser" else ROLES[role]
     of_scopes = set().union(*(SCOPES[scope] for scope in scopes.split()))
@@ -81,9 +81,9 @@ def test_no_scope_reaches_beyond_the_role_submitter() -> None:
 
 def test_a_role_that_is_taken_takes_the_right_from_the_token(people: dict[str, User]) -> None:
     _, text = make(people)
-    assert account_of(text).has_perm("reviews.submit_review")
+    assert accepted(text).account.has_perm("reviews.submit_review")
     operations.change_roles(actor=people[OPERATOR], person_id=people[SUBMITTER].pk, roles=[])
-    assert not account_of(text).has_perm("reviews.submit_review")
+    assert not accepted(text).account.has_perm("reviews.submit_review")
 
 
 # Whom it lets in -----------------------------------------------------------------------------------------------------
@@ -122,30 +122,30 @@ def test_no_two_tokens_are_alike(people: dict[str, User]) -> None:
 def test_any_other_text_lets_nobody_in(people: dict[str, User], spoil: Any) -> None:
     _, text = make(people)
     with pytest.raises(NotAccepted, match="not known here"):
-        account_of(spoil(text))
+        accepted(spoil(text))
 
 
 def test_the_digest_that_is_kept_lets_nobody_in(people: dict[str, User]) -> None:
     token, _ = make(people)
     with pytest.raises(NotAccepted):
-        account_of(api_tokens.text_of(token.key_id, token.secret_sha256))
+        accepted(api_tokens.text_of(token.key_id, token.secret_sha256))
 
 
 def test_it_lets_in_until_it_expires(people: dict[str, User], monkeypatch: pytest.MonkeyPatch) -> None:
     token, text = make(people, days=1)
-    assert account_of(text) == people[SUBMITTER]
+    assert accepted(text).account == people[SUBMITTER]
     monkeypatch.setattr(api_tokens.timezone, "now", lambda: token.expires_at)
     with pytest.raises(NotAccepted, match="expired on"):
-        account_of(text)
+        accepted(text)
 
 
 def test_a_closed_account_has_no_token_that_works_until_it_is_opened(people: dict[str, User]) -> None:
     _, text = make(people)
     operations.deactivate_person(actor=people[OPERATOR], person_id=people[SUBMITTER].pk)
     with pytest.raises(NotAccepted, match="closed"):
-        account_of(text)
+        accepted(text)
     operations.reactivate_person(actor=people[OPERATOR], person_id=people[SUBMITTER].pk)
-    assert account_of(text) == people[SUBMITTER]
+    assert accepted(text).account == people[SUBMITTER]
 
 
 def test_a_revoked_token_lets_nobody_in_and_says_so_on_record_once(people: dict[str, User]) -> None:
@@ -153,7 +153,7 @@ def test_a_revoked_token_lets_nobody_in_and_says_so_on_record_once(people: dict[
     for _ in range(2):
         operations.revoke_token(actor=people[OPERATOR], key_id=token.key_id)
     with pytest.raises(NotAccepted, match="revoked"):
-        account_of(text)
+        accepted(text)
     assert Event.objects.filter(action="token_revoked").count() == 1
 
 
@@ -273,7 +273,7 @@ def test_a_token_is_shown_once_in_the_answer_to_the_form(
     assertTemplateUsed(response, "accounts/token.html")
     text = text_in(response)
     assert "no-store" in response["Cache-Control"]
-    assert account_of(text) == people[SUBMITTER]
+    assert accepted(text).account == people[SUBMITTER]
     token = ApiToken.objects.get()
     assertNotContains(client.get(LIST), text.rpartition("_")[2])
     assert (token.created_by, token.scopes) == (operator, "submit")
@@ -294,7 +294,7 @@ def test_after_confirming_the_token_is_made_as_it_was_asked_for(
     client.force_login(people[OPERATOR])
     where = ask(client, people[SUBMITTER]).url
     answer = client.post(where, {"password": PASSWORD}, follow=True)
-    assert account_of(text_in(answer)) == people[SUBMITTER]
+    assert accepted(text_in(answer)).account == people[SUBMITTER]
 
 
 @pytest.mark.usefixtures("operator")
@@ -375,7 +375,7 @@ def test_a_button_revokes_a_token(client: Client, people: dict[str, User]) -> No
     token, text = make(people)
     assertRedirects(client.post(reverse("revoke_token", args=[token.key_id])), LIST)
     with pytest.raises(NotAccepted):
-        account_of(text)
+        accepted(text)
 
 
 @pytest.mark.usefixtures("operator")
@@ -405,4 +405,4 @@ def test_a_token_signs_nobody_in_on_the_pages(client: Client, people: dict[str, 
 def test_an_account_without_a_role_can_have_one_that_does_nothing(people: dict[str, User]) -> None:
     nobody = User.objects.create_user("nobody")
     _, text = make({**people, "nobody": nobody}, "nobody")
-    assert not account_of(text).has_perm("reviews.view_review")
+    assert not accepted(text).account.has_perm("reviews.view_review")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from ethos_review.accounts.api_tokens import NotAccepted, account_of
+from ethos_review.accounts.api_tokens import NotAccepted, accepted
 from ethos_review.accounts.roles import OPERATOR, SUBMITTER
 from tests.browser.conftest import Visit
 from tests.browser.test_passkeys import picture
@@ -32,7 +32,7 @@ def test_a_token_is_made_copied_and_revoked(visit: Visit, java_script: bool) -> 
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Confirm").click()
     token = page.locator("#token").inner_text()
-    assert account_of(token) == account
+    assert accepted(token).account == account
     copy = page.get_by_role("button", name="Copy the token")
     expect(copy).to_be_visible(visible=java_script)
     if java_script:
@@ -47,4 +47,4 @@ def test_a_token_is_made_copied_and_revoked(visit: Visit, java_script: bool) -> 
     expect(page.get_by_text("is revoked: it lets nobody in any more.")).to_be_visible()
     expect(page.get_by_role("row", name="nightly pipeline")).to_contain_text("Revoked on")
     with pytest.raises(NotAccepted):
-        account_of(token)
+        accepted(token)

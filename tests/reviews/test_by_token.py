@@ -10,7 +10,7 @@ import pytest
 from pytest_django import Settings
 
 from ethos_review.accounts import operations as accounts
-from ethos_review.accounts.api_tokens import account_of
+from ethos_review.accounts.api_tokens import accepted
 from ethos_review.accounts.models import User
 from ethos_review.accounts.roles import OPERATOR, ROLES
 from ethos_review.audit.models import Event
@@ -38,7 +38,7 @@ def program(person: User) -> User:
     _, text = accounts.create_token(
         actor=person, account_id=person.pk, name="pipeline", scopes=["read", "submit"], days=1
     )
-    return account_of(text)
+    return accepted(text).account
 
 
 ACTS: dict[str, Callable[[User, Review], object]] = {

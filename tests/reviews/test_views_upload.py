@@ -136,6 +136,14 @@ def test_the_same_bytes_make_a_second_review_when_asked(submitter: Client) -> No
     assert Review.objects.count() == 2
 
 
+@pytest.mark.parametrize("name", ["n" * 300 + ".json", "n." + "e" * 300])
+def test_a_long_file_name_is_no_failure(submitter: Client, name: str) -> None:
+    part = f'Content-Disposition: form-data; name="claims"; filename="{name}"'
+    body = f"--x\r\n{part}\r\n\r\n{{}}\r\n--x--\r\n"
+    response = submitter.generic("POST", reverse("upload"), body, "multipart/form-data; boundary=x")
+    assert response.status_code == 400
+
+
 def test_checking_shows_the_decision_and_stores_nothing(submitter: Client) -> None:
     response = upload(submitter, files_of(PUMP), action="check")
     told = text_of(response, "upload-result")

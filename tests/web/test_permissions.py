@@ -14,7 +14,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from ethos_review.accounts.models import User
 from ethos_review.accounts.roles import AUDITOR, OPERATOR, REVIEWER, ROLES, SUBMITTER
 from ethos_review.reviews import operations
-from ethos_review.web.permissions import ANYONE, SIGNED_IN
+from ethos_review.web.permissions import ANYONE, PROGRAM, SIGNED_IN
 from tests.web.people import make_people
 
 NOBODY = "nobody"
@@ -22,6 +22,7 @@ COLUMNS = (NOBODY, SUBMITTER, REVIEWER, AUDITOR, OPERATOR)
 GROUPS = (("get", "head"), ("post",), ("put", "patch", "delete"))
 
 # 302 for nobody is sign-in with the way back; 403 is refused; 404 is allowed, and there is no such review here.
+# 401 is told to programs without a token: tests/api/test_access.py says what a token opens.
 TABLE = """
 queue                        302 200 200 200 200 | 403 405 405 405 405 | 302 405 405 405 405
 next_review                  302 403 405 403 403 | 403 403 302 403 403 | 302 403 405 403 403
@@ -86,6 +87,13 @@ key_set                      200 200 200 200 200 | 405 405 405 405 405 | 405 405
 export_audit                 302 403 403 200 200 | 403 403 403 405 405 | 302 403 403 405 405
 download_checkpoint          302 403 403 404 404 | 403 403 403 405 405 | 302 403 403 405 405
 audit                        302 403 403 200 200 | 403 403 403 405 405 | 302 403 403 405 405
+api_description              200 200 200 200 200 | 405 405 405 405 405 | 405 405 405 405 405
+api_check                    401 401 401 401 401 | 401 401 401 401 401 | 401 401 401 401 401
+api_reviews                  401 401 401 401 401 | 401 401 401 401 401 | 401 401 401 401 401
+api_review                   401 401 401 401 401 | 401 401 401 401 401 | 401 401 401 401 401
+api_release                  401 401 401 401 401 | 401 401 401 401 401 | 401 401 401 401 401
+api_contract_decision        401 401 401 401 401 | 401 401 401 401 401 | 401 401 401 401 401
+api_document                 401 401 401 401 401 | 401 401 401 401 401 | 401 401 401 401 401
 healthz                      200 200 200 200 200 | 405 405 405 405 405 | 405 405 405 405 405
 """
 ANSWERS = {
@@ -102,6 +110,7 @@ OPEN = {
     "sign_out",
     "healthz",
     "key_set",
+    "api_description",
 }
 ARGUMENTS = {
     "review_id": uuid4(),
@@ -143,7 +152,7 @@ def test_what_is_open_to_everyone_is_open_on_purpose() -> None:
 
 
 def test_the_permissions_named_are_those_of_roles() -> None:
-    known = set().union(*ROLES.values()) | {SIGNED_IN, ANYONE}
+    known = set().union(*ROLES.values()) | {SIGNED_IN, ANYONE, PROGRAM}
     assert set(PERMISSIONS.values()) <= known
 
 
@@ -153,10 +162,11 @@ def test_every_address_has_a_row_in_the_table() -> None:
 
 @pytest.mark.parametrize("name", sorted(PATTERNS.keys() & ANSWERS.keys()))
 def test_the_table_lets_in_whom_the_permission_names(name: str) -> None:
-    """The rows cannot drift from what the view states: 403 exactly for those without the permission."""
+    """The rows cannot drift from what the view states: refused are exactly those without the permission."""
     for column, role in enumerate(COLUMNS[1:], start=1):
         allowed = PERMISSIONS[name] in {SIGNED_IN, ANYONE} | ROLES[role]
-        assert all((group[column] != "403") == allowed for group in ANSWERS[name]), role
+        refused = "401" if PERMISSIONS[name] == PROGRAM else "403"
+        assert all((group[column] != refused) == allowed for group in ANSWERS[name]), role
 
 
 @pytest.mark.django_db
