@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import logging
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -10,6 +13,7 @@ import pytest
 from django.apps import apps
 from django.conf import settings as django_settings
 from django.db.models.signals import post_migrate
+from django.utils.module_loading import import_string
 
 from ethos_review.engine.envelope import write_key
 
@@ -47,3 +51,19 @@ def signing_key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_key(path)
     django_settings.SIGNING_KEY_FILE = str(path)
     return path
+
+
+@pytest.fixture
+def log() -> Iterator[io.StringIO]:
+    """Everything from DEBUG up, formatted as production does."""
+    options = dict(django_settings.LOGGING["formatters"]["plain"])
+    formatter = import_string(options.pop("()"))(options["format"])
+    handler = logging.StreamHandler(io.StringIO())
+    handler.setFormatter(formatter)
+    root = logging.getLogger()
+    before = root.level
+    root.addHandler(handler)
+    root.setLevel(logging.INFO)
+    yield handler.stream
+    root.removeHandler(handler)
+    root.setLevel(before)

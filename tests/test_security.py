@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import io
-import logging
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +13,6 @@ from django.db import OperationalError
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
-from django.utils.module_loading import import_string
 
 import ethos_review
 from ethos_review.accounts.models import User
@@ -214,22 +211,6 @@ def test_not_even_a_superuser_decides_on_what_they_submitted() -> None:
 # Logs ----------------------------------------------------------------------------------------------------------------
 
 CANARY = "the-heron-by-the-weir"
-
-
-@pytest.fixture
-def log() -> Iterator[io.StringIO]:
-    """Everything from DEBUG up, formatted as production does."""
-    options = dict(settings.LOGGING["formatters"]["plain"])
-    formatter = import_string(options.pop("()"))(options["format"])
-    handler = logging.StreamHandler(io.StringIO())
-    handler.setFormatter(formatter)
-    root = logging.getLogger()
-    before = root.level
-    root.addHandler(handler)
-    root.setLevel(logging.INFO)
-    yield handler.stream
-    root.removeHandler(handler)
-    root.setLevel(before)
 
 
 def test_every_line_of_production_is_formatted_so() -> None:

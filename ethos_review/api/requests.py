@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 from uuid import UUID
 
-from django.core.exceptions import RequestDataTooBig
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest
 
@@ -34,7 +33,7 @@ class Unusable(Exception):
 def uploads_in(request: HttpRequest) -> list[Upload]:
     """The documents, as the operations take them: their bytes as they came.
 
-    Raises Unusable, RequestDataTooBig, and DocumentError for parts that are no documents.
+    Raises Unusable, and DocumentError for parts that are no documents.
     """
     if request.content_type not in (JSON, FORM):
         message = f"Send one bundle as {JSON}, or the documents as the parts of {FORM}."
@@ -48,7 +47,11 @@ def uploads_in(request: HttpRequest) -> list[Upload]:
     if request.content_type == FORM:
         return _parts(request, most_bytes)
     if int(length) > most_bytes:
-        raise RequestDataTooBig(f"The bundle has {length} bytes.")
+        message = (
+            f"The bundle has {int(length):,} bytes; at most {most_bytes:,} are accepted (setting "
+            "`limits.document_bytes`). Split it into smaller reviews, or ask the operator."
+        )
+        raise Unusable(413, message)
     return [Upload(Document.Role.BUNDLE, BUNDLE_NAME, JSON, request.read(most_bytes))]
 
 

@@ -28,4 +28,10 @@ def problem(
     """`detail` is a sentence with the next step; further `members` are what a program can act on."""
     title = HTTPStatus(status).phrase
     body = {"type": "about:blank", "title": title, "status": status, "detail": detail, **members}
-    return JsonResponse(body, status=status, content_type=MEDIA_TYPE, headers=headers)
+    return JsonResponse(
+        body,
+        status=status,
+        content_type=MEDIA_TYPE,
+        headers=headers,
+        json_dumps_params={"ensure_ascii": False},
+    )

@@ -20,7 +20,7 @@ from ethos_review.reviews.models import Review, ReviewerDecision, ReviewLease
 from ethos_review.reviews.next_review import take_next_review
 from ethos_review.reviews.queries import visible_to
 from tests.factories import answer, claim, decide, four_claims, make_review, make_user, parts
-from tests.reviews.test_policy import PutInForce
+from tests.reviews.policies import PutInForce
 
 pytestmark = pytest.mark.django_db
 
