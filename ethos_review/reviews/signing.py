@@ -163,10 +163,10 @@ def why_not_trusted(key: SigningKey | None) -> str:
         if key is not None:
             trusted_key(key)
             return ""
-        reason = "It cannot be read."
-    except KeyFileError as changed:
-        reason = str(changed)
-    return f"{reason} It was changed in the database; have `manage.py verify_audit` run."
+        reason = "It cannot be read"
+    except KeyFileError:
+        reason = "What is kept under its id is another key, or none"
+    return f"{reason}: it was changed in the database. Have `manage.py verify_audit` run."
 
 
 def check_signing_key(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[checks.CheckMessage]:

@@ -338,6 +338,6 @@ class TestReleaseAndDownloads:
         sealed_review(submitter, reviewer)
         key = SigningKey.objects.get()
 
-        assert queries.public_key(key.key_id) == key
+        assert queries.public_key(key.key_id) == key.public_pem.encode()
         with pytest.raises(SigningKey.DoesNotExist):
             queries.public_key("unknown")
