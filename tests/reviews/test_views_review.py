@@ -356,6 +356,34 @@ def test_an_incomplete_form_changes_nothing_and_keeps_the_text(
     assert text_of(response, "claim-6-rationale") == "mine"
 
 
+@pytest.mark.parametrize(
+    ("spoiled", "place"),
+    [({"rationale": ""}, "claim-6-rationale"), ({"shown_sha256": "0" * 64}, "claim-6-obstacle")],
+    ids=["no rationale", "stale"],
+)
+def test_a_page_that_begins_far_above_the_form_says_at_its_top_what_stopped_it(
+    reviewer: Client, world: World, spoiled: dict[str, str], place: str
+) -> None:
+    response = post(reviewer, world, "decide_claim", 6, form_of(world, 6, "block", "mine") | spoiled)
+    assert text_of(response, "stopped").startswith(response.context["obstacle"].message)
+    assert attributes_of(response, "stopped")["role"] == "alert"
+    assertContains(response, f'<a href="#{place}">', count=1, status_code=response.status_code)
+    assert has(response, place)
+
+
+def test_what_stopped_a_decision_has_the_focus_also_without_the_script(
+    reviewer: Client, world: World
+) -> None:
+    form = form_of(world, 6, "block", "mine") | {"shown_sha256": "0" * 64}
+    response = post(reviewer, world, "decide_claim", 6, form)
+    assert "autofocus" in attributes_of(response, "claim-6-obstacle")
+    assert response.text.count("autofocus") == 1
+
+
+def test_a_page_on_which_nothing_was_stopped_says_nothing_at_its_top(reviewer: Client, world: World) -> None:
+    assert not has(reviewer.get(f"{world.page(LIFT)}?claim=6"), "stopped")
+
+
 def test_a_final_claim_can_only_be_held_back(reviewer: Client, world: World) -> None:
     assert post(reviewer, world, "decide_claim", 0, form_of(world, 0, "approve")).status_code == 409
     response = post(
