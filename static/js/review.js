@@ -46,16 +46,28 @@
 
   // Drafts: no typed word is lost ------------------------------------------------------------------------------------
 
-  const draftKey = (field) => `draft/${document.body.dataset.person}/${field.dataset.draft}`;
+  const draftKey = (draft) => `draft/${document.body.dataset.person}/${draft}`; // of “review/position”
   const restoreDrafts = () => {
     for (const field of findAll("[data-draft]")) {
-      const draft = sessionStorage.getItem(draftKey(field));
+      const draft = sessionStorage.getItem(draftKey(field.dataset.draft));
       if (draft && !field.value) field.value = draft;
     }
+    for (const card of findAll("[data-review] .card")) tellOfDraft(card);
   };
   document.addEventListener("input", ({ target }) => {
-    if (target.matches("[data-draft]")) sessionStorage.setItem(draftKey(target), target.value);
+    if (target.matches("[data-draft]")) sessionStorage.setItem(draftKey(target.dataset.draft), target.value);
   });
+  // A text that no field of the page shows, because its claim is closed or takes no decision any more, is told of.
+  const draftOf = (card) => draftKey(`${card.closest("[data-review]").dataset.review}/${card.id.slice("claim-".length)}`);
+  const tellOfDraft = (card) => {
+    const text = sessionStorage.getItem(draftOf(card))?.trim();
+    const field = find("[data-draft], textarea[readonly]", card);
+    find(".unsent", card)?.remove();
+    if (!text || (field && !field.closest("[hidden]"))) return;
+    const told = Object.assign(document.createElement("p"), { className: "unsent", textContent: `You typed here, and did not send: “${text}” ` });
+    told.append(Object.assign(document.createElement("button"), { type: "button", className: "quiet discard", textContent: "Discard" }));
+    find(".card-head", card).append(told);
+  };
 
   // A decision that found the sign-in ended, or the page older than it: back on the page, the work goes on at its text.
   const interruptedKey = `interrupted/${document.body.dataset.person}`;
@@ -93,6 +105,7 @@
     find(".card-body", card).hidden = !open;
     find(".toggle", card).setAttribute("aria-expanded", String(open));
     rememberOpen(card);
+    tellOfDraft(card);
   };
   const toggle = (card) => find(".toggle", card)?.click();
 
@@ -114,6 +127,12 @@
     } else if (event.target.closest("[data-dialog]")) {
       event.preventDefault();
       find(`#${event.target.closest("[data-dialog]").dataset.dialog}`).showModal();
+    } else if (event.target.matches(".discard")) {
+      const card = event.target.closest(".card");
+      sessionStorage.removeItem(draftOf(card));
+      tellOfDraft(card);
+      card.focus({ preventScroll: true });
+      announce("The text is discarded.");
     } else if (event.target.closest(".card-head") && !event.target.closest("a, button, form")) {
       if (!String(getSelection())) toggle(event.target.closest(".card"));
     }
@@ -264,7 +283,7 @@
   document.addEventListener("review:answered", ({ detail }) => {
     if (detail.notice) giveNotice(detail.notice);
     if (detail.sealed) takeFormsAway();
-    if (detail.settled) sessionStorage.removeItem(`draft/${document.body.dataset.person}/${detail.settled}`);
+    if (detail.settled) sessionStorage.removeItem(draftKey(detail.settled));
     if (detail.first && [document.body, find("#main")].includes(document.activeElement)) {
       document.getElementById(detail.first).focus();
     }
@@ -281,6 +300,7 @@
     const text = find("textarea[data-draft]", card);
     return Boolean(text) && (text.value.trim() !== "" || text.form.contains(document.activeElement));
   };
+  const saysWhyNot = (card) => Boolean(find(".obstacle", card)); // and holds what was typed
   // A sealed review takes no decision; a form in which someone typed stays, and says so when it is sent.
   const takeFormsAway = () => {
     for (const form of findAll(".card form")) {
@@ -305,12 +325,12 @@
       event.detail.ctx.request.body.append("open", openCards().join(" "));
     });
     document.addEventListener("visibilitychange", () => { if (!document.hidden) htmx.trigger("#live", "every"); });
-    // A card in which someone is typing stays as it is and only says what happened.
+    // A card in which someone is typing stays as it is and only says what happened; so does one that just said it.
     let returnTo = ""; // the card, or the note about colleagues, that had the focus
     document.addEventListener("htmx:before:swap", (event) => {
       if (!isLive(event)) return;
       const { tasks } = event.detail;
-      const kept = tasks.filter(({ target }) => !(target.matches(".card") && isTypedIn(target)));
+      const kept = tasks.filter(({ target }) => !(target.matches(".card") && (isTypedIn(target) || saysWhyNot(target))));
       tasks.splice(0, tasks.length, ...kept);
       returnTo = document.activeElement.closest(".card, .presence")?.id ?? "";
     });

@@ -13,7 +13,7 @@ from tests.factories import decide_as_shown
 from tests.web.people import PASSWORD
 from tests.web.world import World
 
-REVIEW, CLAIM = "10-lift-offer", 6
+REVIEW, CLAIM, OTHER = "10-lift-offer", 6, 0
 TEXT = "I compared it with the tender."
 
 pytestmark = pytest.mark.parametrize("world", [(REVIEW,)], indirect=True)
@@ -51,6 +51,27 @@ def test_closing_and_opening_the_claim(page: Page) -> None:
     expect(page.locator(f"#claim-{CLAIM}-body")).not_to_be_visible()
     page.locator(f"#claim-{CLAIM}-toggle").click()
     is_kept(page)
+
+
+def test_a_text_on_a_claim_that_stands_closed_is_told_of(page: Page, world: World) -> None:
+    page.get_by_role("link", name="Queue").first.click()
+    page.goto(f"{world.page(REVIEW)}?claim={OTHER}")
+    told = page.locator(f"#claim-{CLAIM} .unsent")
+    expect(told).to_contain_text(TEXT)
+    page.locator(f"#claim-{CLAIM}-toggle").click()
+    is_kept(page)
+    expect(told).to_have_count(0)
+    page.locator(f"#claim-{CLAIM}-toggle").click()
+    expect(told).to_contain_text(TEXT)
+
+
+def test_a_text_can_be_discarded(page: Page, world: World) -> None:
+    page.goto(f"{world.page(REVIEW)}?claim={OTHER}")
+    page.get_by_role("button", name="Discard").click()
+    expect(page.locator("#announcement")).to_contain_text("discarded")
+    expect(page.locator(f"#claim-{CLAIM}")).to_be_focused()
+    page.goto(f"{world.page(REVIEW)}?claim={CLAIM}")
+    expect(page.locator(f"#claim-{CLAIM}-rationale")).to_have_value("")
 
 
 @pytest.mark.parametrize("lost", ["session", "cookies"])

@@ -34,7 +34,20 @@ def test_one_decides_and_the_other_sees_who_and_keeps_their_text(
     if script:
         expect(told).to_be_focused()
         expect(mine.locator("#announcement")).to_contain_text("A colleague decided this claim first.")
+        stays_while_colleagues_decisions_are_asked_for(mine)
+        mine.reload()
+        expect(mine.locator(f"#claim-{CLAIM}")).to_contain_text("I compared it with the tender.")
     assert ReviewerDecision.objects.count() == 1
+
+
+def stays_while_colleagues_decisions_are_asked_for(page: Page) -> None:
+    for _ in range(2):
+        with page.expect_response("**/changes/**"):
+            pass
+    told = page.locator(f"#claim-{CLAIM}-obstacle")
+    expect(told).to_contain_text("Blocked by reviewer2")
+    expect(told).to_be_focused()
+    expect(page.locator(f"#claim-{CLAIM}-typed")).to_have_value("I compared it with the tender.")
 
 
 def type_rationale(page: Page, rationale: str) -> None:
