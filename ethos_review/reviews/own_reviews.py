@@ -9,9 +9,9 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from ethos_review.accounts.models import User
+from ethos_review.reviews.keyset import keyset_page, only_columns, parse_cursor
 from ethos_review.reviews.models import Review
 from ethos_review.reviews.queries import visible_to
-from ethos_review.reviews.queue import keyset_page, parse_cursor
 
 PAGE_SIZE: Final = 100
 NEWEST_FIRST: Final = "newest"
@@ -57,6 +57,5 @@ def own_review(user: User, review_id: UUID) -> Review:
 
 
 def _own(user: User) -> QuerySet[Review]:
-    joined = {name.rpartition("__")[0] for name in SHOWN if "__" in name}
     own = visible_to(user).filter(submitter=user)
-    return own.select_related(*joined).only(*SHOWN).prefetch_related("documents")
+    return only_columns(own, SHOWN).prefetch_related("documents")

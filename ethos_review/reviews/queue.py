@@ -1,17 +1,18 @@
-"""What the queue shows: tabs that count what they list, filters, and pages that stay right while rows come and go."""
+"""What the queue shows: tabs that count what they list, filters, and one page of rows."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time
 from typing import Final, TypeAlias
 
 from django.db.models import Count, IntegerField, Q, QuerySet, Subquery, Sum
 from django.utils import timezone
 
 from ethos_review.accounts.models import User
+from ethos_review.reviews.keyset import keyset_page, only_columns, parse_cursor
 from ethos_review.reviews.models import Release, Review, ReviewerDecision
 from ethos_review.reviews.policies import current_policy
 from ethos_review.reviews.queries import visible_to
@@ -48,7 +49,6 @@ ROW: Final = (  # what a row shows; nothing else of a review is read for it
     "lease__holder__username",
     "lease__holder__display_name",
 )
-EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +128,7 @@ def queue_page(
     counted = _count(user, _groups(matching) if found is None else found.groups, facts.sealed)
     after = parse_cursor(cursor, order)
     row = (*ROW, "release__sealed_at") if since else ROW
-    joined = {name.rpartition("__")[0] for name in row if "__" in name}
-    listed = matching.filter(in_tab(user, current)).select_related(*joined).only(*row)
+    listed = only_columns(matching.filter(in_tab(user, current)), row)
     reviews, next_cursor = keyset_page(listed, order, after, PAGE_SIZE)
     hides_all = filters and not counted.tabs[current]
     unfiltered = _count(user, _groups(everything), facts.sealed_of_all) if hides_all else counted
@@ -290,48 +289,3 @@ def _count(user: User, groups: _Groups, sealed: int) -> _Counted:
             tabs["needs_me"] += count
             open_claims += undecided
     return _Counted(tabs, open_claims, submitted_by_me, sealed > MOST_COUNTED)
-
-
-def keyset_page(
-    reviews: QuerySet[Review],
-    sort: str,
-    after: tuple[int, datetime, int] | None,
-    size: int,
-) -> tuple[tuple[Review, ...], str]:
-    """A page that stays right while rows come and go: it continues after a row, not after a number of rows."""
-    if after is not None:
-        undecided, at, pk = after
-        # The first condition alone lets the index find the place; the second one keeps ties apart.
-        if sort == "oldest":
-            reviews = reviews.filter(submitted_at__gte=at).exclude(submitted_at=at, id__lte=pk)
-        elif sort == "newest":
-            reviews = reviews.filter(submitted_at__lte=at).exclude(submitted_at=at, id__gte=pk)
-        else:
-            shown = Q(submitted_at__lt=at) | Q(submitted_at=at, id__lte=pk)
-            reviews = reviews.filter(undecided_count__lte=undecided).exclude(shown, undecided_count=undecided)
-    order = {
-        "oldest": ("submitted_at", "id"),
-        "newest": ("-submitted_at", "-id"),
-        "undecided": ("-undecided_count", "submitted_at", "id"),
-    }[sort]
-    found = list(reviews.order_by(*order)[: size + 1])
-    page = found[:size]
-    return tuple(page), _cursor_after(page[-1], sort) if len(found) > size else ""
-
-
-def _cursor_after(review: Review, sort: str) -> str:
-    place = f"{(review.submitted_at - EPOCH) // timedelta(microseconds=1)}-{review.pk}"
-    return f"{review.undecided_count}-{place}" if sort == "undecided" else place
-
-
-def parse_cursor(cursor: str, sort: str) -> tuple[int, datetime, int] | None:
-    """Undecided claims, moment of submission and key of the last review shown; None shows the first page."""
-    parts = cursor.split("-")
-    known = cursor.isascii() and all(part.isdecimal() and len(part) < 18 for part in parts)
-    if not known or len(parts) != (3 if sort == "undecided" else 2):
-        return None
-    *undecided, at, pk = map(int, parts)
-    try:
-        return sum(undecided), EPOCH + timedelta(microseconds=at), pk
-    except OverflowError:
-        return None
