@@ -13,7 +13,7 @@ from django.views.decorators.csrf import csrf_exempt
 from ethos_review.accounts.api_tokens import NotAccepted, accepted
 from ethos_review.accounts.models import ApiToken, User
 from ethos_review.accounts.operations import note_use
-from ethos_review.accounts.scopes import READ, SUBMIT
+from ethos_review.accounts.scopes import SCOPES
 from ethos_review.api.requests import Unusable
 from ethos_review.engine.errors import DocumentError
 from ethos_review.reviews.models import KeptBytesChanged
@@ -25,14 +25,12 @@ logger = logging.getLogger(__name__)
 Answer = Callable[..., HttpResponse]
 
 REALM: Final = 'Bearer realm="Ethos Review"'
-PERMISSION: Final = {READ: "reviews.view_review", SUBMIT: "reviews.submit_review"}
 
 
 class ProgramRequest(HttpRequest):
     """A request as the views of the API see it."""
 
     user: User  # by a token
-    token: ApiToken
 
 
 def act(scope: str, *parameters: str) -> Callable[[Answer], Answer]:
@@ -54,11 +52,11 @@ def address(**acts: Answer) -> Answer:
             token = _token_of(request)
         except NotAccepted as refused:
             return problem(401, str(refused), headers={"WWW-Authenticate": _challenge(request)})
-        request.user, request.token = token.account, token
+        request.user = token.account
         chosen = acts.get("get" if request.method == "HEAD" else (request.method or "").lower())
         if chosen is None:
             return method_not_allowed(*acts)
-        return _refusal(request, chosen) or _done(chosen, request, arguments)
+        return _refusal(token, request, chosen) or _done(chosen, request, arguments)
 
     answered.permission, answered.acts = PROGRAM, acts  # type: ignore[attr-defined]
     return answered
@@ -82,16 +80,16 @@ def _challenge(request: HttpRequest) -> str:
     return f'{REALM}, error="invalid_token"' if "Authorization" in request.headers else REALM
 
 
-def _refusal(request: ProgramRequest, chosen: Any) -> HttpResponse | None:
+def _refusal(token: ApiToken, request: ProgramRequest, chosen: Any) -> HttpResponse | None:
     scope: str = chosen.scope
-    if scope not in request.token.scope_list:
+    if scope not in token.scope_list:
         return problem(
             403,
             f"This token lacks the scope `{scope}`. Ask an operator for a token that has it.",
             headers={"WWW-Authenticate": f'{REALM}, error="insufficient_scope", scope="{scope}"'},
             missing_scope=scope,
         )
-    if not request.user.has_perm(PERMISSION[scope]):
+    if not request.user.has_perms(SCOPES[scope]):
         return problem(
             403,
             f"The roles of this token's account do not allow the scope `{scope}`. Ask an operator to give it the role "

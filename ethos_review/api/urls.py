@@ -8,7 +8,7 @@ from ethos_review.api import views
 
 urlpatterns = [
     path("openapi.json", views.describe, name="api_description"),
-    path("check", views.checks, name="api_check"),
+    path("check", views.check, name="api_check"),
     path("reviews", views.reviews, name="api_reviews"),
     path("reviews/<uuid:review_id>", views.review, name="api_review"),
     path("reviews/<uuid:review_id>/release", views.release, name="api_release"),

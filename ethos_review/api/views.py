@@ -11,7 +11,7 @@ from django.views.decorators.csrf import csrf_exempt
 from ethos_review.accounts.scopes import READ, SUBMIT
 from ethos_review.api.access import ProgramRequest, act, address, method_not_allowed
 from ethos_review.api.answers import address_of, page_to_json, review_to_json
-from ethos_review.api.description import description as described
+from ethos_review.api.description import description
 from ethos_review.api.requests import JSON, Unusable, choice_in, uploads_in, uuid_in
 from ethos_review.engine.documents import Json
 from ethos_review.engine.errors import DocumentError
@@ -38,7 +38,7 @@ def submit(request: ProgramRequest) -> HttpResponse:
 
 
 @act(SUBMIT)
-def check(request: ProgramRequest) -> HttpResponse:
+def check_documents(request: ProgramRequest) -> HttpResponse:
     try:
         assessment = operations.check_uploads(uploads_in(request), actor=request.user)
         return _json(outcome_to_json(assessment))
@@ -90,11 +90,11 @@ def describe(request: HttpRequest) -> HttpResponse:
     """It says nothing about reviews, so that whoever builds a program needs no token to read it."""
     if request.method not in ("GET", "HEAD"):
         return method_not_allowed("get")
-    return HttpResponse(described(), content_type=JSON)
+    return HttpResponse(description(), content_type=JSON)
 
 
 reviews = address(get=list_reviews, post=submit)
-checks = address(post=check)
+check = address(post=check_documents)
 review = address(get=show_review)
 release = address(get=download_release)
 contract_decision = address(get=download_contract_decision)

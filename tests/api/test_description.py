@@ -31,6 +31,7 @@ OPERATIONS = [
     if method in METHODS
 ]
 KEPT = json.loads((SCHEMAS / "openapi.json").read_text(encoding="utf-8"))
+UUID_IN_ITS_PLACE = uuid4()
 
 
 def nodes(node: Any, pointer: str = "#") -> Iterator[tuple[str, dict[str, Any]]]:
@@ -133,9 +134,6 @@ def test_the_paths_are_the_addresses_with_their_methods() -> None:
             where = where.replace("%7B", "{").replace("%7D", "}")
             here[where] = set(getattr(pattern.callback, "acts", {"get": None}))
     assert described == here
-
-
-UUID_IN_ITS_PLACE = uuid4()
 
 
 def test_the_parameters_and_scopes_are_those_of_the_acts() -> None:
