@@ -134,15 +134,16 @@ def trusted_keys() -> tuple[TrustedKey, ...]:
     One that somebody changed in the database is left out, and the log says so. The configured one may be that one,
     and retired, so that it only counts then where it is kept.
     """
-    keys, rows = [], 0
+    keys: list[TrustedKey] = []
+    complete = True
     for row, key in each_readable(SigningKey.objects.all()):
-        rows += 1
         why = why_not_trusted(key)
         if key and not why:
             keys.append(trusted_key(key))
         else:
+            complete = False
             logger.error("The signing key in row %s is left out. %s", row, why)
-    if len(keys) == rows and not why_nothing_can_be_signed():
+    if complete and not why_nothing_can_be_signed():
         configured = _public_key()
         if configured.keyid not in {trusted.key.keyid for trusted in keys}:
             keys.append(TrustedKey(configured))
