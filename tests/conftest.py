@@ -55,7 +55,7 @@ def signing_key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def log() -> Iterator[io.StringIO]:
-    """Everything from DEBUG up, formatted as production does."""
+    """Everything from INFO up, formatted as production does."""
     options = dict(django_settings.LOGGING["formatters"]["plain"])
     formatter = import_string(options.pop("()"))(options["format"])
     handler = logging.StreamHandler(io.StringIO())
