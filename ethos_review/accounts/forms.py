@@ -10,7 +10,7 @@ from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, Se
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 
-from ethos_review.accounts import api_tokens, names
+from ethos_review.accounts import api_tokens, names, operations
 from ethos_review.accounts.models import User
 from ethos_review.accounts.roles import ROLES
 from ethos_review.accounts.scopes import SCOPES
@@ -64,6 +64,8 @@ class RolesForm(forms.Form):
 
 
 class NewPersonForm(RolesForm):
+    """A name that is taken is told at once; that nobody takes it meanwhile is up to the operation."""
+
     username = UsernameField(
         max_length=User._meta.get_field("username").max_length,
         validators=User._meta.get_field("username").validators,
@@ -84,6 +86,8 @@ class NewPersonForm(RolesForm):
             )
         if not names.has_letter_or_digit(name):
             raise ValidationError("The name needs a letter or a digit.")
+        if names.is_taken(name):
+            raise ValidationError(operations.USERNAME_TAKEN)
         return name
 
     def clean_display_name(self) -> str:
@@ -94,6 +98,8 @@ class NewPersonForm(RolesForm):
             )
         if name and not names.has_letter_or_digit(name):
             raise ValidationError("The name needs a letter or a digit.")
+        if name and names.is_taken(name):
+            raise ValidationError(str(operations.DisplayNameTaken()))
         return name
 
 

@@ -22,6 +22,7 @@ from ethos_review.accounts.scopes import SCOPES
 from ethos_review.audit.operations import Detail, record_event, rfc3339
 
 MANAGE_PEOPLE = "accounts.manage_people"
+USERNAME_TAKEN = "There is an account with this name."
 
 
 class Refused(Exception):
@@ -43,7 +44,7 @@ def create_person(
     _require_right(actor)
     names.hold()
     if names.is_taken(username):
-        raise Refused("There is an account with this name.")
+        raise Refused(USERNAME_TAKEN)
     if display_name and names.is_taken(display_name):
         raise DisplayNameTaken
     person = User(username=username, display_name=display_name)
@@ -52,7 +53,7 @@ def create_person(
         with transaction.atomic():
             person.save()
     except IntegrityError as error:  # another operator was first
-        raise Refused("There is an account with this name.") from error
+        raise Refused(USERNAME_TAKEN) from error
     given = sorted(ROLES.keys() & set(roles))
     person.groups.add(*Group.objects.filter(name__in=given))
     record_event(

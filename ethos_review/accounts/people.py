@@ -21,6 +21,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from ethos_review.accounts import confirmation, operations, password_links
 from ethos_review.accounts.forms import NewPersonForm, RolesForm
 from ethos_review.accounts.models import User
+from ethos_review.accounts.once import answer_once, once
 from ethos_review.web.htmx import Request
 from ethos_review.web.permissions import permission_required
 
@@ -41,13 +42,16 @@ def people(request: Request) -> HttpResponse:
 
 @permission_required(operations.MANAGE_PEOPLE)
 @require_http_methods(["GET", "HEAD", "POST"])
+@once
 def new_person(request: Request) -> HttpResponse:
     form = NewPersonForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
         confirmation.require(request)
         try:
             person, token = operations.create_person(actor=request.user, **form.cleaned_data)
-            return _show_link(request, person, token)
+            shown = _show_link(request, person, token)
+            messages.success(request, f"The account {person.get_username()} is created.")  # on the next page
+            return shown
         except operations.DisplayNameTaken as refused:
             form.add_error("display_name", str(refused))
         except operations.Refused as refused:
@@ -57,6 +61,7 @@ def new_person(request: Request) -> HttpResponse:
 
 @permission_required(operations.MANAGE_PEOPLE)
 @require_http_methods(["GET", "HEAD", "POST"])
+@once
 def person(request: Request, person_id: int) -> HttpResponse:
     shown = _people().get(pk=person_id)
     if request.method != "POST":
@@ -102,6 +107,7 @@ def _show_link(request: Request, person: User, token: str) -> HttpResponse:
         "link": request.build_absolute_uri(where),
         "until": timezone.now() + timedelta(seconds=settings.PASSWORD_RESET_TIMEOUT),
     }
+    answer_once(request, reverse("person", args=[person.pk]))
     return render(request, "accounts/password_link.html", context)
 
 

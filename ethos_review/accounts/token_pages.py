@@ -5,12 +5,14 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from ethos_review.accounts import confirmation, operations
 from ethos_review.accounts.forms import NewTokenForm
 from ethos_review.accounts.models import ApiToken
+from ethos_review.accounts.once import answer_once, once
 from ethos_review.accounts.scopes import SCOPES
 from ethos_review.web.htmx import Request
 from ethos_review.web.permissions import permission_required
@@ -30,6 +32,7 @@ def tokens(request: Request) -> HttpResponse:
 
 @permission_required(operations.MANAGE_PEOPLE)
 @require_http_methods(["GET", "HEAD", "POST"])
+@once
 def new_token(request: Request) -> HttpResponse:
     form = NewTokenForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
@@ -57,4 +60,5 @@ def _show_token(request: Request, token: ApiToken, text: str) -> HttpResponse:
     """In the answer to the form, and nowhere else: neither a redirect nor a message keeps it."""
     useless = [scope for scope in token.scope_list if not token.account.has_perms(SCOPES[scope])]
     context = {"token": token, "text": text, "useless": useless}
+    answer_once(request, reverse("tokens"))
     return render(request, "accounts/token.html", context)

@@ -32,6 +32,7 @@ from requests import RequestException
 from ethos_review.accounts import confirmation, openid, operations, passkeys, password_links
 from ethos_review.accounts.forms import ChosenPasswordForm, OwnPasswordForm, PreferencesForm, SignInForm
 from ethos_review.accounts.models import User
+from ethos_review.accounts.once import once
 from ethos_review.accounts.sign_in_end import end_of_sign_in, stay_signed_in
 from ethos_review.web.htmx import Request, wants_fragment
 from ethos_review.web.permissions import SIGNED_IN, View, anonymous, permission_required
@@ -209,14 +210,14 @@ def confirm_at_openid_provider(request: Request) -> HttpResponse:
 
 def _own(view: View) -> View:
     """One of allauth's pages about one's own account."""
-    return permission_required(SIGNED_IN)(require_http_methods(["GET", "HEAD", "POST"])(view))
+    return permission_required(SIGNED_IN)(require_http_methods(["GET", "HEAD", "POST"])(once(view)))
 
 
 enter_code = anonymous(require_http_methods(["GET", "HEAD", "POST"])(mfa.authenticate))
 second_factor = _own(mfa.index)
 confirm_by_code = _own(mfa.reauthenticate)
 confirm_by_password = _own(reauthenticate)
-confirm_by_openid = permission_required(SIGNED_IN)(require_safe(ConfirmByOpenIdView.as_view()))
+confirm_by_openid = permission_required(SIGNED_IN)(require_safe(once(ConfirmByOpenIdView.as_view())))
 activate_totp = _own(totp.activate_totp)
 deactivate_totp = _own(totp.deactivate_totp)
 confirm_by_passkey = _own(passkeys.ConfirmView.as_view())

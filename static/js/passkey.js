@@ -15,6 +15,7 @@
   const NOT_HERE = "This browser offers no passkeys here: they need HTTPS.";
 
   place.hidden = false;
+  form.querySelector("[autofocus]")?.focus(); // what is hidden takes no focus
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     said.textContent = "";

@@ -17,14 +17,14 @@ from django.urls import reverse
 from pytest_django import Settings
 from pytest_django.asserts import assertContains, assertNotContains, assertRedirects
 
-from ethos_review.accounts.models import User
+from ethos_review.accounts.models import ApiToken, User
 from ethos_review.accounts.roles import AUDITOR, OPERATOR, REVIEWER
 from ethos_review.audit.models import Event
 from tests.accounts.openid_provider import CLIENT_ID, CLIENT_SECRET, Provider, running_provider
 from tests.accounts.test_passkeys import Passkey, asked, browser
 from tests.accounts.test_passkeys import add as add_passkey
 from tests.accounts.test_second_factor import code_of, set_up
-from tests.web.html import text_of
+from tests.web.html import attributes_of, text_of
 from tests.web.people import PASSWORD, confirm, make_person
 
 pytestmark = pytest.mark.django_db
@@ -119,10 +119,25 @@ def test_a_form_with_a_fault_is_told_before_anybody_is_asked(client: Client, ope
     assertContains(response, 'value="two words"')
 
 
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ({"username": "Operator"}, "There is an account with this name."),
+        ({"display_name": "operator"}, "Another account has this name"),
+    ],
+)
+def test_a_name_that_is_taken_is_told_before_anybody_is_asked(
+    client: Client, operator: User, form: dict[str, str], said: str
+) -> None:
+    assertContains(client.post(NEW, NEW_PERSON | form), said)
+
+
 def test_a_refusal_after_the_detour_shows_the_form_which_is_sent_to_its_own_address(
     client: Client, operator: User
 ) -> None:
-    asks = client.post(NEW, NEW_PERSON | {"username": "Operator"})
+    asks = client.post(NEW, NEW_PERSON)
+    make_person(REVIEWER, "M.Okafor")  # another operator is faster
+    User.objects.filter(username="M.Okafor").update(username="m.okafor")
     refused = client.post(asks["Location"], {"password": PASSWORD})
     assertContains(refused, "There is an account with this name.")
     assertContains(refused, 'value="M. Okafor"')
@@ -139,6 +154,140 @@ def test_the_page_that_asks_says_why_for_how_long_and_what_to_do_if_it_was_not_y
     assert "do not confirm, and sign out everywhere" in said
     settings.ACCOUNT_REAUTHENTICATION_TIMEOUT = 60
     assert "It holds for 1 minute." in text_of(client.get(reverse("account_reauthenticate")), "main")
+
+
+SAID = {
+    "roles": "To leave the account reviewer with the role Operator, say",
+    "no role": "To leave the account reviewer with no role, say",
+    "a link": "To make a link with which reviewer chooses a password, say",
+    "opening": "To open the account reviewer again, say",
+    "no second factor": "To remove the second factor of reviewer, say",
+}
+
+
+@pytest.mark.parametrize("act", SAID)
+def test_the_page_that_asks_says_what_will_be_done(
+    client: Client, operator: User, where: str, act: str
+) -> None:
+    page = client.post(where, WIDENING.get(act, {"action": "roles"}), follow=True)
+    assert text_of(page, "asked").startswith(SAID[act])
+    assert "autofocus" in attributes_of(page, "id_password")
+
+
+def test_the_account_that_will_be_created_is_named_with_its_roles(client: Client, operator: User) -> None:
+    page = client.post(NEW, NEW_PERSON, follow=True)
+    said = "To create the account m.okafor for M. Okafor with the roles Operator and Auditor, say"
+    assert text_of(page, "asked").startswith(said)
+
+
+def test_the_token_that_will_be_made_is_told_with_its_account_scopes_and_time(
+    client: Client, operator: User, person: User
+) -> None:
+    form = {"account": person.pk, "name": "nightly", "scopes": ["read", "submit"], "days": "90"}
+    page = client.post(reverse("new_token"), form, follow=True)
+    said = "To make the token nightly for the account reviewer with the scopes read and submit, which works"
+    assert text_of(page, "asked").startswith(f"{said} for 90 days, say")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("mfa_activate_totp", "set up an app that shows codes"), ("mfa_add_webauthn", "add a passkey")],
+)
+def test_a_page_of_ones_own_account_that_waits_is_named(
+    client: Client, operator: User, name: str, said: str
+) -> None:
+    page = client.get(reverse(name), follow=True)
+    assert text_of(page, "asked").startswith(f"To {said}, say")
+    assert "as you asked" not in text_of(page, "main")  # a page is shown, and nothing done
+
+
+def test_a_form_that_would_not_be_gone_on_with_is_not_told(client: Client, operator: User) -> None:
+    client.post(NEW, NEW_PERSON)  # by who stole the session
+    for where in (reverse("mfa_activate_totp"), reverse("people"), "https://example.org/", "", "/nowhere/"):
+        assert "okafor" not in client.get(reverse("account_reauthenticate"), {"next": where}).text
+
+
+def test_hidden_characters_of_what_will_be_done_are_shown(
+    client: Client, operator: User, person: User, where: str
+) -> None:
+    page = client.post(where, {"action": "roles", "roles": ["Audi\u202etor"]}, follow=True)
+    assertContains(page, "U+202E")
+
+
+def test_after_confirming_the_focus_is_on_what_was_done(client: Client, operator: User, where: str) -> None:
+    asks = client.post(where, WIDENING["roles"])
+    page = client.post(asks["Location"], {"password": PASSWORD}, follow=True)
+    assertContains(page, '<p class="message success" tabindex="-1" autofocus>The roles are saved.')
+    made = client.post(NEW, NEW_PERSON)
+    assertContains(made, '<h1 tabindex="-1" autofocus>')
+
+
+# Loaded again ----------------------------------------------------------------------------------------------------
+
+
+def showing(page: HttpResponse) -> str:
+    """Of the form that asks for the most."""
+    return re.findall('name="showing" value="([^"]+)"', page.text)[-1]
+
+
+def test_the_page_that_showed_a_link_leads_to_the_person_when_it_is_loaded_again(
+    client: Client, operator: User
+) -> None:
+    confirm(client)
+    form = NEW_PERSON | {"showing": showing(client.get(NEW))}
+    assertContains(client.post(NEW, form), 'id="link"')
+    theirs = reverse("person", args=[User.objects.get(username="m.okafor").pk])
+    again = client.post(NEW, form, follow=True)
+    assertRedirects(again, theirs)
+    assertContains(again, "The account m.okafor is created.")
+    assertContains(again, "Make a link")
+
+
+def test_so_does_the_page_that_showed_it_after_confirming(client: Client, operator: User) -> None:
+    asks = client.post(NEW, NEW_PERSON | {"showing": showing(client.get(NEW))})
+    form = {"password": PASSWORD, "showing": showing(client.get(asks["Location"]))}
+    assertContains(client.post(asks["Location"], form), 'id="link"')
+    theirs = reverse("person", args=[User.objects.get(username="m.okafor").pk])
+    assertRedirects(client.post(asks["Location"], form), theirs)
+
+
+def test_a_link_that_was_given_is_not_void_because_its_page_was_loaded_again(
+    client: Client, operator: User, person: User, where: str
+) -> None:
+    confirm(client)
+    form = {"action": "password-link", "showing": showing(client.get(where))}
+    client.post(where, form)
+    before = state_of(person)
+    assertRedirects(client.post(where, form), where)
+    assert state_of(person) == before
+
+
+def test_no_second_token_is_made_when_the_page_is_loaded_again(
+    client: Client, operator: User, person: User
+) -> None:
+    confirm(client)
+    page = reverse("new_token")
+    form = {"account": person.pk, "name": "nightly", "scopes": ["read"], "days": "90"}
+    form |= {"showing": showing(client.get(page))}
+    assertContains(client.post(page, form), 'id="token"')
+    assertRedirects(client.post(page, form), reverse("tokens"))
+    assert ApiToken.objects.count() == 1
+
+
+def test_another_showing_of_the_form_makes_another(client: Client, operator: User, person: User) -> None:
+    confirm(client)
+    page = reverse("new_token")
+    form = {"account": person.pk, "name": "nightly", "scopes": ["read"], "days": "90"}
+    for _ in range(2):
+        client.post(page, form | {"showing": showing(client.get(page))})
+    assert ApiToken.objects.count() == 2
+
+
+def test_no_session_keeps_what_was_shown_once(client: Client, operator: User) -> None:
+    confirm(client)
+    shown = client.post(NEW, NEW_PERSON | {"showing": showing(client.get(NEW))})
+    token = text_of(shown, "link").rpartition("=")[2]
+    assert token not in json.dumps(dict(client.session.items()))
 
 
 def test_it_holds_for_some_minutes_and_no_longer(

@@ -23,13 +23,6 @@ def test_a_new_person_gets_a_link_chooses_a_password_and_signs_in(
     page.get_by_label("Username").fill("operator")
     page.get_by_label("Name", exact=True).fill("M. Okafor")
     page.get_by_role("button", name="Create the account").click()
-    expect(page.get_by_role("heading", name="Confirm that it is you")).to_be_visible()
-    if java_script:
-        picture(page, "confirm-to-create")
-    page.get_by_label("Password").fill("not the password")
-    page.get_by_role("button", name="Confirm").click()
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Confirm").click()
     expect(page.get_by_label("Username")).to_have_accessible_description(
         "What the person types to sign in: letters, digits and @ . + - _ There is an account with this name."
     )
@@ -37,6 +30,16 @@ def test_a_new_person_gets_a_link_chooses_a_password_and_signs_in(
     page.get_by_label("Username").fill("m.okafor")
     page.get_by_label("Reviewer").check()
     page.get_by_role("button", name="Create the account").click()
+    expect(page.get_by_role("heading", name="Confirm that it is you")).to_be_visible()
+    expect(page.locator("#asked")).to_contain_text("To create the account m.okafor for M. Okafor")
+    expect(page.get_by_label("Password")).to_be_focused()
+    if java_script:
+        picture(page, "confirm-to-create")
+    page.get_by_label("Password").fill("not the password")
+    page.get_by_role("button", name="Confirm").click()
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Confirm").click()
+    expect(page.get_by_role("heading", name="A link for M. Okafor")).to_be_focused()
     link = page.locator("#link").inner_text()
     copy = page.get_by_role("button", name="Copy the link")
     expect(copy).to_be_visible(visible=java_script)
@@ -46,6 +49,10 @@ def test_a_new_person_gets_a_link_chooses_a_password_and_signs_in(
         expect(page.locator("#link-copied")).to_have_text("Copied.")
         assert page.evaluate("navigator.clipboard.readText()") == link
         picture(page, "password-link")
+    page.reload()
+    expect(page.get_by_text("The account m.okafor is created.")).to_be_focused()
+    expect(page.get_by_role("button", name="Make a link")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"/people/\d+/$"))
 
     theirs = visit(link, java_script_enabled=java_script)
     theirs.get_by_label("New password", exact=True).fill("short")

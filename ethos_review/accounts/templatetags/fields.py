@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from uuid import uuid4
+
 from django import template
 from django.forms import BoundField
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from ethos_review.accounts.once import FIELD
 from ethos_review.accounts.roles import ROLE_WORDS
 from ethos_review.accounts.scopes import SCOPE_WORDS
 
@@ -14,11 +18,17 @@ register = template.Library()
 
 @register.filter
 def focused(field: BoundField) -> SafeString:
-    """The field; the first one with an error has the focus, and on a form without errors the one for a code."""
+    """The field; the first one with an error has the focus, and on a form without errors the only one."""
     form = field.form
     faulty = next((name for name in form.fields if name in form.errors), None) if form.is_bound else None
-    wanted = faulty or ("code" if "code" in form.fields else None)
+    wanted = faulty or (field.name if len(form.visible_fields()) == 1 else None)
     return field.as_widget(attrs={"autofocus": field.name == wanted} if wanted else None)
+
+
+@register.simple_tag
+def showing() -> SafeString:
+    """So that this showing of a form does its act once."""
+    return format_html('<input type="hidden" name="{}" value="{}">', FIELD, uuid4())
 
 
 @register.filter
