@@ -133,8 +133,8 @@ def _bundle(document: Document, policy: Policy, verifier_keys: tuple[bytes, ...]
     submission = read_submission(bundle=document, policy=policy, verifier_keys=verifier_keys)
     report, answer = submission.report, submission.answer
     return (
-        f"bundle: verification report {report.schema_version}{_WRAPPERS[report.wrapper]}, "
-        f"{_counted(len(report.checks), 'check')}; {_counted(len(answer.claims), 'claim')}; "
+        f"bundle of a verification report {report.schema_version}{_WRAPPERS[report.wrapper]} with "
+        f"{_counted(len(report.checks), 'check')}, {_counted(len(answer.claims), 'claim')} and "
         f"{_counted(len(submission.readings), 'reading')}"
     )
 

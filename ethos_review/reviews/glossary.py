@@ -49,8 +49,14 @@ TERMS: Final = (
         "Limitation",
         "What the proof does not cover: the parser or the source lacked something (capability limited), the source "
         "has changed (stale fingerprint), a kind of citation is not checked (unsupported claim kind), a citation was "
-        "not found (non-grounded checks), or a text was found but not what it means (semantics unverified). It stops "
-        "nothing by itself.",
+        "not found (non-grounded checks), or a text was found but what it means was left open (meaning not verified). "
+        "It stops nothing by itself.",
+    ),
+    Term(
+        "warning",
+        "Warning",
+        "What the parser noticed in the source that may make a check, or the whole report, less sure: hidden text, "
+        "for example, or a reading order that it had to guess. It stops nothing by itself.",
     ),
     Term(
         "place",
@@ -62,16 +68,17 @@ TERMS: Final = (
     Term(
         "match",
         "Grounded by …, within …",
-        "How the passage was found: as exact text, as text that differs only in spaces or form (normalized), in a "
-        "table cell, in a box, or as a place alone; and how closely: in exactly that span, in its element, or "
-        "somewhere on its page.",
+        "How the passage was found: as exact text, as text that differs only in spaces or form (normalized), as the "
+        "whole of the source text or within it, in a table cell, in a box, or as a place alone; and how closely: in "
+        "exactly that span, in its element, or somewhere on its page.",
     ),
     Term(
         "contract",
         "Contract",
         "The rules that make one decision of each claim from its grounding, its relevance and its type: final, needs "
-        "review, or blocked. The answer has a contract status for all claims together. Readings and reviewers can "
-        "only hold more back.",
+        "review, or blocked. The answer has a contract status for all claims together. Readings can only hold more "
+        "back. A reviewer releases or blocks what needs review and can hold back what is final; what is blocked "
+        "nobody releases.",
     ),
     Term(
         "delivered",

@@ -66,11 +66,11 @@ def test_a_document_is_recognised_also_when_it_is_not_valid(value, kind):
         ("readings/valid/recorded-tool-results", "readings, 3 rows"),
         (
             "bundle/valid/report-and-claims",
-            "bundle: verification report 1.0.0, 2 checks; 1 claim; 0 readings",
+            "bundle of a verification report 1.0.0 with 2 checks, 1 claim and 0 readings",
         ),
         (
             "bundle/valid/statement-inside",
-            "bundle: verification report 1.0.0 in an in-toto Statement, 2 checks; 1 claim; 0 readings",
+            "bundle of a verification report 1.0.0 in an in-toto Statement with 2 checks, 1 claim and 0 readings",
         ),
         ("policy/valid/everything", "policy signed-only 2026-03"),
         ("contract-decision/valid/version-1.1.0", "contract decision"),

@@ -87,7 +87,7 @@ def test_the_page_shows_the_question_the_wording_and_the_groups(reviewer: Client
 def test_limits_of_the_proof_are_visible_without_opening_anything(reviewer: Client, world: World) -> None:
     status = text_of(reviewer.get(world.page(LIFT)), "review-status")
     assert "Limitation: non-grounded checks" in status
-    assert "Warning: hidden text detected" in status
+    assert "Warning: hidden text in the source" in status
 
 
 def test_the_first_claim_that_waits_stands_open(reviewer: Client, world: World) -> None:

@@ -248,7 +248,7 @@ def recognise(client: Client, role: str, files: dict[str, Any]) -> HttpResponse:
         (PUMP, "verification_report", "verification report 1.1.0"),
         (PUMP, "claims", "claims, "),
         (PUMP, "readings", "readings, "),
-        (KITCHEN, "bundle", "bundle: verification report"),
+        (KITCHEN, "bundle", "bundle of a verification report"),
     ],
 )
 @pytest.mark.parametrize("dropped", [False, True], ids=["chosen", "dropped"])
@@ -342,3 +342,10 @@ def test_checking_lists_what_was_received_with_digests(submitter: Client) -> Non
         file.seek(0)
     told = text_of(upload(submitter, files, action="check"), "upload-result")
     assert [digest for digest in digests if digest not in told] == []
+
+
+def test_that_files_are_checked_at_once_is_said_only_where_scripts_run(submitter: Client) -> None:
+    page = submitter.get(reverse("upload"))
+    assert page.text.count("checked as soon as it is chosen") == 1
+    assert "checked as soon as it is chosen" in text_of(page, "drop")
+    assert "hidden" in attributes_of(page, "drop")

@@ -184,6 +184,7 @@ def test_documents_are_held_against_the_subjects(reviewer: Client) -> None:
     response = ask(reviewer, envelope(), documents=wrong)
     assert response.context["verification"].code == "foreign_document"
     assert not response.context["verification"].valid
+    assert "For programs: foreign_document" in text_of(response, "verify-result")
     assert text_of(response, "verify-heading") == (
         "Valid release, but other.json is not one of its documents"
     )
@@ -193,15 +194,22 @@ def test_documents_are_held_against_the_subjects(reviewer: Client) -> None:
     )
 
 
+def test_a_released_claim_is_called_by_its_text_and_its_id_is_named_as_one(reviewer: Client) -> None:
+    response = ask(reviewer, envelope())
+    released = response.context["predicate"]["release"]["released_claim_ids"]
+    said = text_of(response, "verify-result")
+    assert [f"Certified. Claim id {claim_id}" in said for claim_id in released] == [True] * len(released)
+
+
 def test_withheld_claims_are_named(reviewer: Client, world: World) -> None:
-    assert "Withheld claims none" in text_of(ask(reviewer, envelope()), "verify-result")
+    assert "Ids of withheld claims none" in text_of(ask(reviewer, envelope()), "verify-result")
     uploads = operations.sample_uploads(operations.SAMPLE / "04-lease-break")
     review = operations.submit_review(actor=world.submitter, uploads=uploads).review
     sealed = operations.seal_review(actor=world.reviewer, review_id=review.review_id)
     response = ask(reviewer, bytes(sealed.envelope))
     withheld = response.context["predicate"]["release"]["withheld_claim_ids"]
     assert withheld
-    assert " ".join(["Withheld claims", *withheld]) in text_of(response, "verify-result")
+    assert " ".join(["Ids of withheld claims", *withheld]) in text_of(response, "verify-result")
 
 
 @pytest.mark.parametrize("form", [{}, {"text": " \r\n"}])

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 from django.utils.html import strip_tags
 from pytest_django.asserts import assertContains, assertNotContains
 
 from ethos_review.accounts.models import User
+from ethos_review.engine.contracts import SCHEMAS
+from ethos_review.engine.documents import Json
 from ethos_review.engine.report import Check
 from ethos_review.reviews import operations, queries
 from ethos_review.reviews.models import Review
-from ethos_review.reviews.templatetags.review_words import badges, compare_texts
+from ethos_review.reviews.templatetags.review_words import WORDS, badges, compare_texts, says, words
 from tests.factories import (
     answer,
     bundle,
@@ -206,3 +211,88 @@ def test_a_lookalike_letter_between_source_and_context_is_marked() -> None:
     found = compare_texts(Check(value))
     assert "Cyrillic" in found["before"]
     assert "Cyrillic" in found["after"]
+
+
+# Words for codes -------------------------------------------------------------------------------------------------
+
+
+def codes(name: str) -> set[str]:
+    schema = json.loads((SCHEMAS / "verification-report.schema.json").read_text("utf-8"))
+    return set(schema["$defs"][name]["enum"])
+
+
+@pytest.mark.parametrize(("axis", "name"), [("warning", "warning"), ("capability", "capability_limit")])
+def test_every_warning_and_every_limit_of_a_parser_has_plain_words(axis: str, name: str) -> None:
+    assert set(WORDS[axis]) == codes(name)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("12.4", "states"),
+        (None, "states"),
+        ({"kind": "large"}, "states"),
+        ({"kind": "known", "value": 1, "evidence": "p. 2"}, "states"),
+        ({"kind": "known", "value": None, "evidence": "p. 2"}, "declares that there is no value:"),
+        ({"kind": "unknown", "reason": "not in the sources"}, "declares the value unknown:"),
+        ({"kind": "not-applicable", "evidence": "p. 2"}, "declares the value not applicable:"),
+        ({"kind": "not-applicable"}, "declares, in a form that is not complete:"),
+    ],
+)
+def test_a_delivered_value_is_said_to_be_stated_or_declared(value: Json, said: str) -> None:
+    assert says(value) == said
+
+
+def opened(
+    client: Client, reviewer: User, claims: object, checks: object, readings: object = None
+) -> HttpResponse:
+    review = make_review(make_submitter(), parts(claims, checks, readings))
+    client.force_login(reviewer)
+    return client.get(reverse("review", args=[review.review_id]), {"claim": "0"})
+
+
+def test_what_an_answer_declares_stands_in_words_before_its_json(client: Client, reviewer: User) -> None:
+    value = {"kind": "not-applicable", "evidence": "p. 2"}
+    delivers = [{"entity": "acme", "field": "revenue", "value": value}]
+    response = opened(
+        client, reviewer, answer(claim("c", "v0001", delivers=delivers)), report(check("v0001"))
+    )
+    assert 'The answer declares the value not applicable: {"kind":"not-applicable"' in text_of(
+        response, "claim-0-body"
+    )
+
+
+CELL = {
+    "claim": {
+        "kind": "table_cell",
+        "text": "3",
+        "citation": {"table_id": "t0001", "cell": {"row": 1, "col": 3}},
+    },
+    "match_method": "table_cell_lookup",
+    "evidence_tier": "table_cell",
+    "evidence": {"text": "3", "page": "p0008"},
+}
+
+
+def test_a_cell_is_called_one_once_and_its_source_names_row_and_column(
+    client: Client, reviewer: User
+) -> None:
+    said = text_of(
+        opened(client, reviewer, answer(claim("c", "v0001")), report(check("v0001", **CELL))), "claim-0"
+    )
+    assert said.count("table cell ") == 2  # how it matched, and what it is
+    assert "Source · page p0008 · table t0001, row 2, column 4" in said
+
+
+def test_a_check_says_within_what_its_text_was_found(client: Client, reviewer: User) -> None:
+    found = check("v0001", match_method="exact_text_contains", warnings=["partial_parse"])
+    response = opened(client, reviewer, answer(claim("c", "v0001")), report(found))
+    assert "grounded by exact text within the source text" in text_of(response, "claim-0-body")
+    assertContains(response, '<a class="term" href="/help/#warning">Warning: source read in part only</a>')
+
+
+@pytest.mark.parametrize(
+    ("wrapper", "said"), [("statement", "in an in-toto Statement"), ("dsse", "in a DSSE envelope")]
+)
+def test_a_wrapper_has_its_article(wrapper: str, said: str) -> None:
+    assert f"in {words(wrapper, 'wrapper')}" == said

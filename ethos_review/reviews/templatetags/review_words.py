@@ -20,7 +20,7 @@ from ethos_review.engine.assessment import ClaimAssessment
 from ethos_review.engine.documents import Json
 from ethos_review.engine.explain import REASONS, Rule, grounding_wording, reviewed_as
 from ethos_review.engine.report import Check, Citation, Report
-from ethos_review.engine.values import SAME, VALUE
+from ethos_review.engine.values import ABSENCE, MALFORMED, SAME, UNKNOWN, VALUE, classify
 from ethos_review.engine.values import json_text as engine_json_text
 from ethos_review.engine.verdict import ComparedReading, JudgedValue
 from ethos_review.reviews.insights import Group
@@ -58,7 +58,35 @@ WORDS = {
         "stale_fingerprint": "stale fingerprint",
         "unsupported_claim_kind": "unsupported claim kind",
         "non_grounded_checks": "non-grounded checks",
-        "semantic_unverified": "semantics unverified",
+        "semantic_unverified": "meaning not verified",
+    },
+    "capability": {
+        "missing_spans": "no spans of text",
+        "missing_char_offsets": "no places of characters",
+        "missing_tables": "no tables",
+        "missing_fingerprint": "no fingerprint of the source",
+        "unknown_coordinate_origin": "boxes measured from an unknown corner",
+        "missing_crop_support": "no pictures of evidence",
+        "missing_structure": "no structure of the source",
+    },
+    "warning": {
+        "low_confidence_reading_order": "reading order uncertain",
+        "low_confidence_table_structure": "rows and columns of a table uncertain",
+        "hidden_text_detected": "hidden text in the source",
+        "off_page_text_detected": "text outside the page",
+        "low_contrast_text_detected": "text hardly visible on the page",
+        "annotations_present": "annotations in the source",
+        "external_links_present": "links to elsewhere in the source",
+        "image_only_page": "a page that is only a picture",
+        "unsupported_annotation": "an annotation that was not read",
+        "partial_parse": "source read in part only",
+        "capability_limited": "limited by what the parser can tell",
+    },
+    "declared": {
+        "known": "declares that there is no value:",
+        "unknown": "declares the value unknown:",
+        "not-applicable": "declares the value not applicable:",
+        "malformed": "declares, in a form that is not complete:",
     },
     "relevance": {
         "direct_answer": "Directly answers",
@@ -131,8 +159,8 @@ WORDS = {
         "malformed": "malformed",
     },
     "match_method": {
-        "exact_text_contains": "exact text within",
-        "normalized_text_contains": "normalized text within",
+        "exact_text_contains": "exact text within the source text",
+        "normalized_text_contains": "normalized text within the source text",
         "bbox_containment": "box containment",
         "presence_only": "presence alone",
     },
@@ -144,7 +172,7 @@ WORDS = {
         "capability_limited": "limited by capabilities",
     },
     "reason": REASONS,
-    "wrapper": {"statement": "in-toto Statement", "dsse": "DSSE envelope"},
+    "wrapper": {"statement": "an in-toto Statement", "dsse": "a DSSE envelope"},
     "disclosure": {
         "partial_answer": "This answer is partial: other claims were withheld.",
         "reviewed_synthesis": "Marked passages were released by a reviewer.",
@@ -367,6 +395,17 @@ def json_text(value: Json) -> str:
 
 
 @register.filter
+def says(value: Json) -> str:
+    """What an answer does with a delivered value: it states one, or declares something about it."""
+    kind, inner = classify(value)
+    if kind == MALFORMED:
+        return words("malformed", "declared")
+    if kind == UNKNOWN and isinstance(inner, dict):
+        return words(str(inner["kind"]), "declared")
+    return words("known", "declared") if kind == ABSENCE else "states"
+
+
+@register.filter
 def telling_values(judged: Sequence[JudgedValue]) -> Sequence[JudgedValue]:
     """At most MOST_VALUES in their order: those that withhold are never pushed out by those that do not."""
     return _telling(judged, MOST_VALUES, [value.withholds for value in judged])
@@ -411,9 +450,14 @@ def place(citation: Citation) -> str:
         f"element {citation.element_id}" if citation.element_id else "",
         f"span {citation.span_id}" if citation.span_id else "",
         f"table {citation.table_id}" if citation.table_id else "",
-        f"row {citation.cell[0] + 1}, column {citation.cell[1] + 1}" if citation.cell else "",
+        cell(citation),
     )
     return ", ".join(part for part in parts if part)
+
+
+@register.filter
+def cell(citation: Citation) -> str:
+    return f"row {citation.cell[0] + 1}, column {citation.cell[1] + 1}" if citation.cell else ""
 
 
 @register.filter
