@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from ethos_review import __version__
 from ethos_review.accounts.models import User
+from ethos_review.accounts.rights import still_has
 from ethos_review.audit.operations import record_event, rfc3339
 from ethos_review.engine.assessment import Assessment, ClaimAssessment, Received, assess, shown_digest
 from ethos_review.engine.envelope import KeyFileError
@@ -151,7 +152,7 @@ def check_uploads(uploads: list[Upload], *, actor: User | None = None) -> Assess
     """
     problems = _problems_of_files(uploads)
     if problems:
-        raise DocumentError([*_problems_in_files(uploads), *problems])
+        raise DocumentError(_without_what_follows([*_problems_in_files(uploads), *problems]))
     policy = current_policy()
     received = [Received(upload.role, upload.name, upload.content) for upload in uploads]
     assessment = assess(received, policy, verifier_keys())
@@ -292,7 +293,9 @@ def seal_review(*, actor: User, review_id: UUID, based_on: int | None = None) ->
             raise Refused("undecided_claims", still_undecided(review.undecided_count))
         try:
             assessment = derive(kept_documents(review), policy, verifier_keys_of(review))
-            return _seal(review, assessment, actor)
+            release = _seal(review, assessment, actor)
+            _require_still(actor, "reviews.seal_review", MAY_NOT_SEAL)
+            return release
         except KeptBytesChanged as changed:
             raise Refused("documents_changed", str(changed)) from changed
         except DocumentError as refused:
@@ -370,6 +373,12 @@ def _require(actor: User, permission: str, otherwise: str) -> None:
         raise NotAllowed(otherwise)
 
 
+def _require_still(actor: User, permission: str, otherwise: str) -> None:
+    """Asked when the act is recorded: between the request and this moment the right may have been taken away."""
+    if not still_has(actor, permission):
+        raise NotAllowed(otherwise)
+
+
 def _problems_of_names(uploads: list[Upload]) -> list[Problem]:
     return [
         Problem(upload.role, "", "bad_file_name", "Give the file a plain name of at most 255 characters.")
@@ -419,6 +428,12 @@ def _problems_in_files(uploads: list[Upload]) -> list[Problem]:
                 for problem in refused.problems
             ]
     return problems
+
+
+def _without_what_follows(problems: list[Problem]) -> list[Problem]:
+    """While a file stands in another's place, nobody knows yet which document is missing."""
+    misplaced = any(problem.code == "other_document" for problem in problems)
+    return [problem for problem in problems if not (misplaced and problem.code == "missing_document")]
 
 
 def _superseded_review(actor: User, assessment: Assessment) -> Review | None:
@@ -525,6 +540,7 @@ def _store(
             "token": actor.token.key_id if actor.token else None,
         },
     )
+    _require_still(actor, "reviews.submit_review", MAY_NOT_SUBMIT)
     if seals_by_policy(assessment):
         # Without a signature the review is stored all the same, and waits for a person to seal it.
         with suppress(KeyFileError), transaction.atomic():
@@ -672,6 +688,7 @@ def _decide(
             "decision_sha256": decision_digest(decision, review.review_id, claim.position),
         },
     )
+    _require_still(actor, "reviews.decide_claim", MAY_NOT_DECIDE)
     return decision
 
 

@@ -176,11 +176,20 @@ def test_what_is_wrong_with_the_given_file_stands_before_what_is_missing(
     assert told.index("claims whole document This is not JSON") < told.index("Add the verification report")
 
 
-def test_a_file_in_the_wrong_place_is_told_so_when_it_is_submitted(submitter: Client) -> None:
-    files = {"verification_report": files_of(PUMP)["claims"]}
+@pytest.mark.parametrize(("folder", "role"), [(PUMP, "claims"), (KITCHEN, "bundle")])
+def test_a_file_in_the_wrong_place_is_told_so_and_nothing_is_said_to_be_missing(
+    submitter: Client, folder: str, role: str
+) -> None:
+    files = {"verification_report": files_of(folder)[role]}
     told = text_of(upload(submitter, files), "upload-result")
-    assert "Choose it as claims" in told
-    assert "Add the claims document" in told
+    assert "1 problem found" in told
+    assert f"Choose it as {role}" in told
+
+
+def test_a_file_too_many_is_told_also_beside_one_in_the_wrong_place(submitter: Client) -> None:
+    files = files_of(PUMP)
+    swapped = {"verification_report": files["claims"], "claims": files["claims"], "bundle": files["readings"]}
+    assert "send it alone" in text_of(upload(submitter, swapped), "upload-result")
 
 
 def test_under_htmx_only_the_result_is_answered(submitter: Client) -> None:
