@@ -15,5 +15,6 @@ urlpatterns = [
 ]
 
 handler400 = "ethos_review.web.errors.bad_request"
+handler403 = "ethos_review.web.errors.forbidden"
 handler404 = "ethos_review.web.errors.not_found"
 handler500 = "ethos_review.web.errors.server_error"

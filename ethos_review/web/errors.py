@@ -1,4 +1,4 @@
-"""Errors as pages, and as problems for programs: what happened and what to do; none of them asks the database."""
+"""Errors as pages, and as problems for programs: what happened and what to do; none of them needs the database."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import Final
 
 from django.contrib import messages
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
-from django.db import InterfaceError, OperationalError
+from django.db import DatabaseError, InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template import loader
-from django.views.defaults import page_not_found
 
 from ethos_review.web.htmx import AnyRequest, lead_to, page_of
 from ethos_review.web.permissions import lead_to_sign_in, typed_text
@@ -47,7 +46,23 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return _problem(404) if is_of_program(request) else page_not_found(request, exception)
+    return _problem(404) if is_of_program(request) else _refusal(request, 404)
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _refusal(request, 403)
+
+
+def _refusal(request: HttpRequest, status: int) -> HttpResponse:
+    """With the ways on for who is signed in; alone while the database cannot say who that is."""
+    try:
+        user = getattr(request, "user", None)
+        known = user is not None and user.is_authenticated and user.get_all_permissions() is not None
+    except (DatabaseError, InterfaceError):
+        known = False
+    if not known:
+        return HttpResponse(loader.get_template(f"{status}.html").render(), status=status)
+    return render(request, f"{status}.html", {"layout": "base.html"}, status=status)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

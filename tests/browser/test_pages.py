@@ -50,6 +50,23 @@ def test_nothing_of_a_table_or_command_is_cut_off_on_a_phone(visit: Visit, world
     assert page.evaluate(cut) == []
 
 
+LINES = """(selector) => [...document.querySelectorAll(selector)].map((element) => {
+  const text = document.createRange();
+  text.selectNodeContents(element);
+  return text.getBoundingClientRect().bottom;
+})"""
+TOPS = "(selector) => [...document.querySelectorAll(selector)].map((element) => element.getBoundingClientRect().top)"
+
+
+@pytest.mark.parametrize("world", [("10-lift-offer",)], indirect=True)
+def test_what_stands_side_by_side_stands_on_one_line(visit: Visit, world: World) -> None:
+    page = visit(world.page("10-lift-offer"), world.reviewer)
+    assert len(set(page.evaluate(LINES, ".who > a, .who bdi, .who button"))) == 1
+    assert len(set(page.evaluate(LINES, ".facts dt:has(+ dd > a), .facts dd > a"))) == 1
+    tops = page.evaluate(TOPS, ".group:first-child .group-heading, #progress")
+    assert (len(tops), len(set(tops))) == (2, 1)
+
+
 def violations(page: Page) -> str:
     found = Axe().run(page)
     return found.generate_report() if found.violations_count else ""

@@ -7,7 +7,8 @@ from django.contrib.messages import get_messages
 from django.db import InterfaceError, OperationalError
 from django.test import Client
 from django.urls import reverse
-from pytest_django.asserts import assertContains, assertTemplateUsed
+from django.db.backends.utils import CursorWrapper
+from pytest_django.asserts import assertContains, assertNotContains, assertTemplateUsed
 
 from ethos_review.accounts.roles import REVIEWER, SUBMITTER
 from ethos_review.web import errors, health
@@ -79,6 +80,32 @@ def test_a_wrong_address_has_a_page(client: Client) -> None:
 
 @pytest.mark.parametrize(
     ("fault", "status", "words"),
+@pytest.mark.django_db
+def test_a_refusal_leads_who_is_signed_in_on_by_the_navigation(client: Client) -> None:
+    client.force_login(make_person(SUBMITTER))
+    for path, status in ((reverse("audit"), 403), ("/nowhere/", 404)):
+        response = client.get(path)
+        assertContains(response, f'href="{reverse("upload")}"', status_code=status)
+        assertNotContains(response, f'href="{reverse("people")}"', status_code=status)
+    assertNotContains(Client().get("/nowhere/"), "<nav", status_code=404)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("fault", [OperationalError("gone"), InterfaceError("closed")])
+def test_a_wrong_address_has_its_page_also_while_the_database_is_gone(
+    client: Client, monkeypatch: pytest.MonkeyPatch, fault: Exception
+) -> None:
+    client.force_login(make_person(SUBMITTER))
+
+    def fail(*args: object, **kwargs: object) -> None:
+        raise fault
+
+    monkeypatch.setattr(CursorWrapper, "execute", fail)
+    response = client.get("/nowhere/")
+    assertContains(response, "There is nothing here", status_code=404)
+    assertNotContains(response, "<nav", status_code=404)
+
+
     [
         (OperationalError("gone"), 503, "The database does not answer"),
         (InterfaceError("closed"), 503, "The database does not answer"),
