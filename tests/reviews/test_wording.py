@@ -280,7 +280,7 @@ def test_a_cell_is_called_one_once_and_its_source_names_row_and_column(
     said = text_of(
         opened(client, reviewer, answer(claim("c", "v0001")), report(check("v0001", **CELL))), "claim-0"
     )
-    assert said.count("table cell ") == 2  # how it matched, and what it is
+    assert said.count("table cell") == 1
     assert "Source · page p0008 · table t0001, row 2, column 4" in said
 
 

@@ -159,6 +159,7 @@ WORDS = {
         "malformed": "malformed",
     },
     "match_method": {
+        "table_cell_lookup": "lookup in its table",
         "exact_text_contains": "exact text within the source text",
         "normalized_text_contains": "normalized text within the source text",
         "bbox_containment": "box containment",
