@@ -52,7 +52,12 @@ def uploads_in(request: HttpRequest) -> list[Upload]:
             "`limits.document_bytes`). Split it into smaller reviews, or ask the operator."
         )
         raise Unusable(413, message)
-    return [Upload(Document.Role.BUNDLE, BUNDLE_NAME, JSON, request.read(most_bytes))]
+    content = request.read(most_bytes)
+    if len(content) < int(length):
+        raise Unusable(
+            400, f"Only {len(content)} of {length} bytes came; nothing was stored. Send the bundle again."
+        )
+    return [Upload(Document.Role.BUNDLE, BUNDLE_NAME, JSON, content)]
 
 
 def _parts(request: HttpRequest, most_bytes: int) -> list[Upload]:

@@ -14,13 +14,15 @@ from uuid import uuid4
 import pytest
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
+from django.core.handlers.wsgi import WSGIRequest
+from django.test import Client, RequestFactory
 from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from ethos_review import __version__, cli
 from ethos_review.accounts.roles import REVIEWER, SUBMITTER
+from ethos_review.api.requests import Unusable, uploads_in
 from ethos_review.audit.models import Event
 from ethos_review.reviews import operations, own_reviews
 from ethos_review.reviews.models import Document, Release, Review
@@ -287,6 +289,16 @@ def test_parameters_of_a_media_type_change_nothing(program: Program) -> None:
 def test_a_form_that_cannot_be_read_is_told(program: Program) -> None:
     assert program.post(LIST, b"--x\r\n", "multipart/form-data").status_code == 400
     assert program.post(LIST, b"--y\r\n", "multipart/form-data; boundary=x").status_code == 422
+
+
+def test_a_body_that_came_in_part_is_refused() -> None:
+    content = one_bundle()
+    environ = RequestFactory()._base_environ(
+        REQUEST_METHOD="POST", CONTENT_TYPE="application/json", CONTENT_LENGTH=str(len(content) + 1)
+    )
+    with pytest.raises(Unusable, match="Send the bundle again") as refused:
+        uploads_in(WSGIRequest({**environ, "wsgi.input": io.BytesIO(content)}))
+    assert refused.value.status == 400
 
 
 @pytest.mark.parametrize("media_type", ["application/json", "multipart/form-data; boundary=x"])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 from django.contrib.messages import get_messages
 from django.db import InterfaceError, OperationalError
+from django.db.backends.utils import CursorWrapper
 from django.test import Client
 from django.urls import reverse
-from django.db.backends.utils import CursorWrapper
 from pytest_django.asserts import assertContains, assertNotContains, assertTemplateUsed
 
 from ethos_review.accounts.roles import REVIEWER, SUBMITTER
@@ -78,8 +80,6 @@ def test_a_wrong_address_has_a_page(client: Client) -> None:
     assertContains(client.get("/nowhere/"), "There is nothing here", status_code=404)
 
 
-@pytest.mark.parametrize(
-    ("fault", "status", "words"),
 @pytest.mark.django_db
 def test_a_refusal_leads_who_is_signed_in_on_by_the_navigation(client: Client) -> None:
     client.force_login(make_person(SUBMITTER))
@@ -106,6 +106,8 @@ def test_a_wrong_address_has_its_page_also_while_the_database_is_gone(
     assertNotContains(response, "<nav", status_code=404)
 
 
+@pytest.mark.parametrize(
+    ("fault", "status", "words"),
     [
         (OperationalError("gone"), 503, "The database does not answer"),
         (InterfaceError("closed"), 503, "The database does not answer"),
@@ -121,6 +123,20 @@ def test_a_failure_has_a_page_that_asks_no_database(
     monkeypatch.setattr(health.connection, "ensure_connection", fail)
     client = Client(raise_request_exception=False)
     assertContains(client.get(reverse("healthz")), words, status_code=status)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("fields", "host", "status"),
+    [(2_000, "testserver", 413), (1, "evil.example", 400)],
+    ids=["too many fields", "wrong host"],
+)
+def test_a_request_of_a_form_that_is_refused_is_one_line_of_the_log(
+    client: Client, log: io.StringIO, fields: int, host: str, status: int
+) -> None:
+    typed = {f"field{number}": "x" for number in range(fields)}
+    assert client.post("/sign-in/", typed, headers={"Host": host}).status_code == status
+    assert len(log.getvalue().splitlines()) == 1
 
 
 @pytest.mark.django_db
