@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
@@ -19,7 +20,7 @@ from ethos_review.accounts.models import ApiToken, User
 from ethos_review.accounts.password_links import tokens
 from ethos_review.accounts.roles import OPERATOR, ROLES
 from ethos_review.accounts.scopes import SCOPES
-from ethos_review.audit.operations import Detail, record_event, rfc3339
+from ethos_review.audit.operations import record_event, rfc3339
 
 MANAGE_PEOPLE = "accounts.manage_people"
 USERNAME_TAKEN = "There is an account with this name."
@@ -171,18 +172,8 @@ def create_token(
     """A token for a program, and its text, which nothing keeps. Raises Refused, User.DoesNotExist."""
     account = _locked(actor, account_id)
     given = " ".join(sorted(SCOPES.keys() & set(scopes)))
-    if not account.is_active:
-        raise Refused("This account is closed. Open it first.")
-    if not 0 < len(name) <= api_tokens.LONGEST_NAME:
-        raise Refused(f"A token has a name of at most {api_tokens.LONGEST_NAME} characters.")
-    if not given:
-        raise Refused("Without a scope a token lets nobody do anything. Choose one.")
-    if not 1 <= days <= api_tokens.MOST_DAYS:
-        raise Refused(f"A token lasts from 1 to {api_tokens.MOST_DAYS} days.")
     now = timezone.now()
-    in_use = ApiToken.objects.filter(account=account, revoked_at=None, expires_at__gt=now)
-    if in_use.count() >= api_tokens.MOST_IN_USE:
-        raise Refused(f"This account has {api_tokens.MOST_IN_USE} tokens in use. Revoke one first.")
+    _check_token(account, name, given, days, now)
     key_id, secret = api_tokens.new_key_id(), api_tokens.new_secret()
     token = ApiToken.objects.create(
         account=account,
@@ -194,32 +185,35 @@ def create_token(
         created_at=now,
         expires_at=now + timedelta(days=days),
     )
-    record_event(
-        actor=actor,
-        action="token_created",
-        object_type="token",
-        object_id=key_id,
-        details=_token_details(token),
-    )
+    record_event(actor=actor, action="token_created", **_about(token))
     return token, api_tokens.text_of(key_id, secret)
+
+
+def _check_token(account: User, name: str, scopes: str, days: int, now: datetime) -> None:
+    """Raises Refused. The account is locked, so that its tokens are counted as they are."""
+    if not account.is_active:
+        raise Refused("This account is closed. Open it first.")
+    if not 0 < len(name) <= api_tokens.LONGEST_NAME:
+        raise Refused(f"A token has a name of at most {api_tokens.LONGEST_NAME} characters.")
+    if not scopes:
+        raise Refused("Without a scope a token lets nobody do anything. Choose one.")
+    if not 1 <= days <= api_tokens.MOST_DAYS:
+        raise Refused(f"A token lasts from 1 to {api_tokens.MOST_DAYS} days.")
+    in_use = ApiToken.objects.filter(account=account, revoked_at=None, expires_at__gt=now)
+    if in_use.count() >= api_tokens.MOST_IN_USE:
+        raise Refused(f"This account has {api_tokens.MOST_IN_USE} tokens in use. Revoke one first.")
 
 
 @transaction.atomic
 def revoke_token(*, actor: User, key_id: str) -> None:
     """From now on it lets nobody in; this is not taken back. Raises Refused, ApiToken.DoesNotExist."""
     _require_right(actor)
-    tokens_to_change = ApiToken.objects.select_for_update(of=("self",), no_key=True)
-    token = tokens_to_change.select_related("account").get(key_id=key_id)
+    to_change = ApiToken.objects.select_for_update(of=("self",), no_key=True)
+    token = to_change.select_related("account").get(key_id=key_id)
     if token.revoked_at is None:
         token.revoked_at = timezone.now()
         token.save(update_fields=["revoked_at"])
-        record_event(
-            actor=actor,
-            action="token_revoked",
-            object_type="token",
-            object_id=key_id,
-            details=_token_details(token),
-        )
+        record_event(actor=actor, action="token_revoked", **_about(token))
 
 
 def note_use(token: ApiToken) -> None:
@@ -294,9 +288,11 @@ def _store_roles(
     )
 
 
-def _token_details(token: ApiToken) -> dict[str, Detail]:
-    return {
+def _about(token: ApiToken) -> dict[str, Any]:
+    """What an event says of it."""
+    details = {
         "account": token.account.get_username(),
         "scopes": token.scopes,
         "expires_at": rfc3339(token.expires_at),
     }
+    return {"object_type": "token", "object_id": token.key_id, "details": details}
