@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
+from functools import partial
 from itertools import pairwise
 from typing import Final, TypeVar
 
 import rfc8785
-from django.db import DatabaseError
+from django.core.exceptions import ValidationError
+from django.db import DatabaseError, connection
 from django.db.models import Model, QuerySet
 
 from ethos_review.audit.models import AppendOnlyQuerySet, ChainHead, Checkpoint, Event
@@ -20,6 +23,7 @@ from ethos_review.engine.audit_chain import GENESIS
 PAGE_SIZE = 100
 EXPORT_BATCH = 1000  # events in memory at a time
 READ_AT_ONCE: Final = 500  # rows that are held against the chain
+UNREADABLE: Final = (ValueError, TypeError, AttributeError, DatabaseError)  # of a row that somebody changed
 M = TypeVar("M", bound=Model)
 
 
@@ -129,28 +133,57 @@ def read_chain() -> Iterator[tuple[Event, str]]:
     previous: str | None = GENESIS
     for sequence, event in each_readable(Event.objects.all()):
         yield event or Event(sequence=sequence), _fault(event, expected, previous)
-        expected, previous = sequence + 1, event.sha256 if event else None
+        if isinstance(sequence, int):
+            expected = sequence + 1
+        previous = event.sha256 if event else None
+
+
+@contextmanager
+def any_text() -> Iterator[None]:
+    """What somebody changed in SQLite to be no text must not keep the rest from being read."""
+    if connection.vendor != "sqlite":
+        yield
+        return
+    connection.ensure_connection()
+    opened = connection.connection
+    strict = opened.text_factory
+    opened.text_factory = partial(str, encoding="utf-8", errors="replace")
+    try:
+        yield
+    finally:
+        opened.text_factory = strict
 
 
 def each_readable(rows: QuerySet[M]) -> Iterator[tuple[int, M | None]]:
     """Every row by its primary key; None for one in which somebody wrote what cannot be read."""
-    keys = list(rows.order_by("pk").values_list("pk", flat=True)[:READ_AT_ONCE])
-    while keys:
+    keys = list(rows.order_by("pk").values_list("pk", flat=True))  # not all of which may be numbers in SQLite
+    for start in range(0, len(keys), READ_AT_ONCE):
+        asked = keys[start : start + READ_AT_ONCE]
         try:
-            found = rows.in_bulk(keys)
-        except (ValueError, DatabaseError):
-            found = {key: row for key in keys if (row := _if_readable(rows, key))}
-        for key in keys:
-            yield key, found.get(key)
-        later = rows.filter(pk__gt=keys[-1]).order_by("pk")
-        keys = list(later.values_list("pk", flat=True)[:READ_AT_ONCE])
+            found = rows.in_bulk(asked)
+        except UNREADABLE:
+            found = {key: row for key in asked if (row := if_readable(rows, key))}
+        for key in asked:
+            row = found.get(key)
+            yield key, row if row and _has_its_types(row) else None
 
 
-def _if_readable(rows: QuerySet[M], key: int) -> M | None:
+def if_readable(rows: QuerySet[M], key: int) -> M | None:
+    """The row with this primary key; None when somebody wrote into it what cannot be read."""
     try:
-        return rows.get(pk=key)
-    except (ValueError, DatabaseError):
+        row = rows.get(pk=key)
+    except UNREADABLE:
         return None
+    return row if row.pk == key and _has_its_types(row) else None
+
+
+def _has_its_types(row: Model) -> bool:
+    """SQLite takes a value of any type into any column."""
+    loaded = ((field, row.__dict__.get(field.attname)) for field in row._meta.concrete_fields)
+    try:
+        return all(value is None or field.to_python(value) == value for field, value in loaded)
+    except (ValidationError, *UNREADABLE):
+        return False
 
 
 def head_fault() -> str:

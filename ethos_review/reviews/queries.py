@@ -12,9 +12,10 @@ from django.db.models import Count, Min, Q, QuerySet
 
 from ethos_review.accounts.models import User
 from ethos_review.audit.models import Checkpoint
-from ethos_review.audit.queries import each_readable
+from ethos_review.audit.queries import any_text, each_readable
 from ethos_review.engine.assessment import Assessment, ClaimAssessment, shown_digest
 from ethos_review.engine.dsse import load_verifier_key, public_key_pem
+from ethos_review.engine.envelope import KeyFileError
 from ethos_review.engine.explain import Rule, explain, why
 from ethos_review.engine.policy import Policy
 from ethos_review.engine.release import Release as EngineRelease
@@ -93,6 +94,14 @@ class ReviewPage:
         return tuple(
             card for _, _, cards in self.groups for card in cards if not (card.released or card.is_undecided)
         )
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseKey:
+    """The key that signed a release."""
+
+    key_id: str  # "" when it cannot be read
+    changed: str  # what somebody changed of it in the database, "" for a key as it was kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,12 +213,20 @@ def what_comes_next(user: User, review: Review) -> str:
 
 
 def release_of(user: User, review_id: UUID) -> Release:
-    """With the review and the signing key joined. Raises Release.DoesNotExist."""
+    """With the review joined. Raises Release.DoesNotExist."""
     return (
         Release.objects.filter(review__in=visible_to(user))
-        .select_related("review__submitter", "review__policy", "review__supersedes", "signing_key")
+        .select_related("review__submitter", "review__policy", "review__supersedes")
         .get(review__review_id=review_id)
     )
+
+
+def release_key(release: Release) -> ReleaseKey:
+    try:
+        key = signing.key_of(release)
+    except KeyFileError:
+        return ReleaseKey("", signing.UNREADABLE_KEY)
+    return ReleaseKey(key.key_id, signing.why_not_trusted(key))
 
 
 def document_of(user: User, review_id: UUID, role: str) -> Document:
@@ -225,60 +242,63 @@ def contract_decision_of(user: User, review_id: UUID) -> bytes:
     return json.dumps(decision, ensure_ascii=False, indent=2).encode()
 
 
+@any_text()
 def keys_page() -> KeysPage:
-    """Six queries, however many keys there are and whatever they signed."""
+    """Five queries, however many keys there are and whatever they signed."""
     rows = list(each_readable(SigningKey.objects.all()))[::-1]
     kept = [key for _, key in rows if key]
     releases = dict(Release.objects.values_list("signing_key").annotate(Count("id")).order_by())
     checkpoints = dict(Checkpoint.objects.values_list("key_id").annotate(Count("id")).order_by())
-    believed = dict(
-        Review.objects.exclude(verifier_key="").values_list("verifier_key").annotate(Count("id")).order_by()
-    )
     current = signing.configured_key_id()
-    lines = [
-        SigningKeyLine(
-            key_id=key.key_id,
-            key=key,
-            state=_state(key, current),
-            release_count=releases.get(key.pk, 0),
-            checkpoint_count=checkpoints.get(key.key_id, 0),
-        )
-        for key in kept
+    lines = [_line_of(key, current, releases.get(key.pk, 0), checkpoints.get(key.key_id, 0)) for key in kept]
+    lines += [
+        SigningKeyLine(f"row {row}", None, "changed", releases.get(row, 0), 0)
+        for row, key in rows
+        if key is None
     ]
-    lines += [SigningKeyLine(f"row {row}", None, "changed", 0, 0) for row, key in rows if key is None]
     if current and all(key.key_id != current for key in kept):
         lines.insert(0, SigningKeyLine(current, None, "signs", 0, 0))
     still_retired = next((key for key in kept if key.key_id == current and key.retired_at), None)
-    configured = [pem.decode() for pem in verifier_keys()]
     return KeysPage(
         signing=tuple(lines),
         refusal=signing.why_retired(still_retired) if still_retired else signing.why_nothing_can_be_signed(),
-        verifiers=tuple(
-            VerifierKeyLine(_key_id(pem), pem in configured, believed.get(pem, 0))
-            for pem in dict.fromkeys((*configured, *believed))
-        ),
+        verifiers=_verifier_lines(),
     )
 
 
-def _state(key: SigningKey, current: str | None) -> str:
+def _line_of(key: SigningKey, current: str | None, releases: int, checkpoints: int) -> SigningKeyLine:
     if signing.why_not_trusted(key):
-        return "changed"
-    return "retired" if key.retired_at else "signs" if key.key_id == current else "signed"
+        state = "changed"
+    elif key.retired_at:
+        state = "retired"
+    else:
+        state = "signs" if key.key_id == current else "signed"
+    return SigningKeyLine(key.key_id, key, state, releases, checkpoints)
+
+
+def _verifier_lines() -> tuple[VerifierKeyLine, ...]:
+    configured = [pem.decode() for pem in verifier_keys()]
+    signed = Review.objects.exclude(verifier_key="").values_list("verifier_key")
+    believed = dict(signed.annotate(Count("id")).order_by())
+    return tuple(
+        VerifierKeyLine(_key_id(pem), pem in configured, believed.get(pem, 0))
+        for pem in dict.fromkeys((*configured, *believed))
+    )
 
 
 def _key_id(pem: str) -> str:
     try:
         return str(load_verifier_key(pem.encode()).keyid)
-    except ValueError:
+    except (ValueError, AttributeError):  # SQLite keeps bytes, too
         return "no public key: it was changed"
 
 
 def public_key(key_id: str) -> bytes:
     """PEM. Raises SigningKey.DoesNotExist, also for one that was changed in the database."""
-    key = SigningKey.objects.get(key_id=key_id)
-    if signing.why_not_trusted(key):
-        raise SigningKey.DoesNotExist
-    return public_key_pem(signing.trusted_key(key).key)
+    try:
+        return public_key_pem(signing.trusted_key(signing.kept_key(key_id)).key)
+    except KeyFileError:
+        raise SigningKey.DoesNotExist from None
 
 
 def _card_maker(user: User, review: Review) -> Callable[[Claim, ClaimAssessment], Card]:

@@ -9,18 +9,18 @@ from ethos_review.engine.errors import DocumentError
 from ethos_review.engine.statement import Difference, replay
 from ethos_review.reviews.assessments import as_received, verifier_keys_of
 from ethos_review.reviews.models import Document, Release
-from ethos_review.reviews.signing import trusted_key
+from ethos_review.reviews.signing import key_of, trusted_key
 
 
 def replay_release(release: Release) -> tuple[Difference, ...]:
     """Recompute the release from the kept documents, under its own recorded policy; empty when nothing differs.
 
-    An envelope that its key did not sign, or that holds no release, is the only difference then. `review` and
-    `signing_key` should be joined.
+    An envelope that its key did not sign, or that holds no release, is the only difference then. `review` should
+    be joined.
     """
     documents = Document.objects.with_content().filter(review=release.review)
     try:
-        key = trusted_key(release.signing_key)
+        key = trusted_key(key_of(release))
         payload = open_envelope(bytes(release.envelope), [key.key]).payload
         return replay(payload, as_received(documents), verifier_keys_of(release.review))
     except (EnvelopeError, KeyFileError, DocumentError) as refused:
@@ -29,6 +29,6 @@ def replay_release(release: Release) -> tuple[Difference, ...]:
 
 def replay_every_release() -> Iterator[tuple[Release, tuple[Difference, ...]]]:
     """Every release in the order of their seals, one in memory at a time."""
-    releases = Release.objects.select_related("review", "signing_key").order_by("id")
+    releases = Release.objects.select_related("review").order_by("id")
     for release in releases.iterator(chunk_size=1):
         yield release, replay_release(release)

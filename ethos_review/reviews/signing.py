@@ -7,7 +7,7 @@ import logging
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from django.conf import settings
 from django.core import checks
@@ -18,7 +18,7 @@ from securesystemslib.signer import Signer, SSlibKey  # type: ignore[attr-define
 from ethos_review.accounts.models import User
 from ethos_review.audit.models import Checkpoint
 from ethos_review.audit.operations import lock_chain, record_event, rfc3339
-from ethos_review.audit.queries import each_readable
+from ethos_review.audit.queries import each_readable, if_readable
 from ethos_review.engine import audit_chain
 from ethos_review.engine.envelope import (
     KeyFileError,
@@ -30,9 +30,11 @@ from ethos_review.engine.envelope import (
     signer_of,
 )
 from ethos_review.engine.keys import TrustedKey
-from ethos_review.reviews.models import SigningKey
+from ethos_review.reviews.models import Release, SigningKey
 
 logger = logging.getLogger(__name__)
+_CHANGED: Final = "it was changed in the database. Have `manage.py verify_audit` run."
+UNREADABLE_KEY: Final = f"It cannot be read: {_CHANGED}"
 
 
 def why_nothing_can_be_signed() -> str:
@@ -69,22 +71,28 @@ def key_in_use(actor: User | None, actor_name: str) -> SigningKey:
     that was retired, or is kept otherwise than it is.
     """
     public = _public_key()
-    key, first_use = SigningKey.objects.get_or_create(
-        key_id=public.keyid,
-        defaults={"public_pem": public_key_pem(public).decode(), "first_used_at": timezone.now()},
-    )
+    try:
+        key = kept_key(public.keyid)
+    except SigningKey.DoesNotExist:
+        return _keep(public, actor, actor_name)
     trusted_key(key)
     if key.retired_at is not None:
         raise KeyFileError(why_retired(key))
-    if first_use:
-        record_event(
-            actor=actor,
-            actor_name=actor_name,
-            action="key_used",
-            object_type="signing_key",
-            object_id=key.key_id,
-            details={"first_used_at": rfc3339(key.first_used_at)},
-        )
+    return key
+
+
+def _keep(public: SSlibKey, actor: User | None, actor_name: str) -> SigningKey:
+    key = SigningKey.objects.create(
+        key_id=public.keyid, public_pem=public_key_pem(public).decode(), first_used_at=timezone.now()
+    )
+    record_event(
+        actor=actor,
+        actor_name=actor_name,
+        action="key_used",
+        object_type="signing_key",
+        object_id=key.key_id,
+        details={"first_used_at": rfc3339(key.first_used_at)},
+    )
     return key
 
 
@@ -137,7 +145,7 @@ def trusted_keys() -> tuple[TrustedKey, ...]:
     keys: list[TrustedKey] = []
     complete = True
     for row, key in each_readable(SigningKey.objects.all()):
-        why = why_not_trusted(key)
+        why = why_not_trusted(key) if key else UNREADABLE_KEY
         if key and not why:
             keys.append(trusted_key(key))
         else:
@@ -158,16 +166,30 @@ def trusted_key(key: SigningKey) -> TrustedKey:
     return TrustedKey(public, rfc3339(key.retired_at) if key.retired_at else None)
 
 
-def why_not_trusted(key: SigningKey | None) -> str:
-    """What somebody changed of it in the database; empty for a key as it was kept, and None cannot be read."""
+def kept_key(key_id: str) -> SigningKey:
+    """Raises SigningKey.DoesNotExist, and KeyFileError for one that cannot be read."""
+    return _readable_key(SigningKey.objects.values_list("pk", flat=True).get(key_id=key_id))
+
+
+def key_of(release: Release) -> SigningKey:
+    """Raises KeyFileError when it cannot be read."""
+    return _readable_key(release.signing_key_id)
+
+
+def _readable_key(row: int) -> SigningKey:
+    key = if_readable(SigningKey.objects.all(), row)
+    if key is None:
+        raise KeyFileError(f"The signing key in row {row} cannot be read.")
+    return key
+
+
+def why_not_trusted(key: SigningKey) -> str:
+    """What somebody changed of it in the database; empty for a key as it was kept."""
     try:
-        if key is not None:
-            trusted_key(key)
-            return ""
-        reason = "It cannot be read"
+        trusted_key(key)
     except KeyFileError:
-        reason = "What is kept under its id is another key, or none"
-    return f"{reason}: it was changed in the database. Have `manage.py verify_audit` run."
+        return f"What is kept under its id is another key, or none: {_CHANGED}"
+    return ""
 
 
 def check_signing_key(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[checks.CheckMessage]:

@@ -309,10 +309,10 @@ class TestReleaseAndDownloads:
         operations.seal_review(actor=reviewer, review_id=review.review_id)
         user = fresh(reviewer)
 
-        with django_assert_num_queries(3):
+        with django_assert_num_queries(4):
             release = queries.release_of(user, review.review_id)
             assert release.review.submitter.name == "submitter"
-            assert release.signing_key.key_id
+            assert queries.release_key(release).key_id
             assert len(release.review.documents.all()) == documents
 
     def test_an_open_review_has_no_release(self, submitter: User, reviewer: User) -> None:

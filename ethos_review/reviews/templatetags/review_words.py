@@ -26,14 +26,12 @@ from ethos_review.engine.verdict import ComparedReading, JudgedValue
 from ethos_review.reviews.insights import Group
 from ethos_review.reviews.models import Review, ReviewLease
 from ethos_review.reviews.rights import still_undecided
-from ethos_review.reviews.signing import why_not_trusted
 from ethos_review.web.differences import Piece, mark_differences
 from ethos_review.web.hidden_characters import has_hidden
 from ethos_review.web.templatetags.texts import bare, shown_pieces
 
 register = template.Library()
 register.filter(still_undecided)
-register.filter(why_not_trusted)
 register.filter(reviewed_as)
 T = TypeVar("T")
 

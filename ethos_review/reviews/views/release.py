@@ -45,7 +45,13 @@ def release(request: Request, review_id: UUID) -> HttpResponse:
         page = queries.review_page(request.user, review_id)
     except (KeptBytesChanged, DocumentError):
         return redirect("replay", review_id)  # which says what the documents are no longer
-    return render(request, "reviews/release.html", {"release": sealed, "page": page, "review": page.review})
+    context = {
+        "release": sealed,
+        "key": queries.release_key(sealed),
+        "page": page,
+        "review": page.review,
+    }
+    return render(request, "reviews/release.html", context)
 
 
 @permission_required("reviews.view_review")
@@ -80,4 +86,5 @@ def replay(request: Request, review_id: UUID) -> HttpResponse:
         page = queries.review_page(request.user, review_id)
     except (KeptBytesChanged, DocumentError):
         return render(request, "reviews/replay.html", context)
-    return render(request, "reviews/release.html", context | {"page": page})
+    key = queries.release_key(sealed)
+    return render(request, "reviews/release.html", context | {"page": page, "key": key})
