@@ -6,9 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import datetime
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection, transaction
@@ -17,7 +15,7 @@ from securesystemslib.signer import SSlibKey  # type: ignore[attr-defined]
 from ethos_review import __version__
 from ethos_review.audit.models import Checkpoint, Event
 from ethos_review.audit.operations import rfc3339
-from ethos_review.audit.queries import each_readable, head_fault, read_chain
+from ethos_review.audit.queries import any_text, each_readable, head_fault, read_chain
 from ethos_review.engine.assessment import Assessment, shown_digest
 from ethos_review.engine.envelope import (
     EnvelopeError,
@@ -41,12 +39,7 @@ from ethos_review.reviews.assessments import (
     search_text,
     verifier_keys_of,
 )
-from ethos_review.reviews.bindings import (
-    EVENT_OF_OUTCOME,
-    decision_digest,
-    document_details,
-    release_details,
-)
+from ethos_review.reviews.bindings import decision_digest, document_details, release_details
 from ethos_review.reviews.models import (
     Claim,
     Document,
@@ -59,7 +52,9 @@ from ethos_review.reviews.models import (
     SigningKey,
 )
 from ethos_review.reviews.policies import policy_of
-from ethos_review.reviews.signing import trusted_key
+from ethos_review.reviews.signing import kept_key, trusted_key
+from ethos_review.reviews.stored_forms import stored_otherwise
+from ethos_review.reviews.vouched import PolicyVouched, ReviewVouched, Vouched
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,49 +68,11 @@ class Difference:
         return f"{self.where}: {self.what}"
 
 
-@dataclass(slots=True)
-class _Vouched:
-    """What the events say about one review."""
-
-    submitter_id: int | None = None
-    submission: dict[str, Any] | None = None
-    policy: str | None = None  # digest of the policy applied last
-    engine: str | None = None  # the version that derived the review last
-    lapsed: set[tuple[int, int]] = field(default_factory=set)  # (position, sequence) of decisions
-    changes: int = 0  # how many of its events changed what would be sealed
-    decisions: dict[tuple[int, int], str] = field(default_factory=dict)  # (position, sequence) to digest
-    seal: dict[str, Any] | None = None
-
-
-@dataclass(slots=True)
-class _PolicyUse:
-    """What the events say about one policy."""
-
-    earliest: datetime  # of the events that name it
-    first_used_at: str | None  # None where an older version wrote them
-
-
 @contextmanager
 def one_snapshot() -> Iterator[None]:
     """What is read inside is the database at one moment, and nobody waits for it."""
-    with _any_text(), _one_moment():
+    with any_text(), _one_moment():
         yield
-
-
-@contextmanager
-def _any_text() -> Iterator[None]:
-    """What somebody changed in SQLite to be no text must not keep the rest from being read."""
-    if connection.vendor != "sqlite":
-        yield
-        return
-    connection.ensure_connection()
-    opened = connection.connection
-    strict = opened.text_factory
-    opened.text_factory = partial(str, encoding="utf-8", errors="replace")
-    try:
-        yield
-    finally:
-        opened.text_factory = strict
 
 
 @contextmanager
@@ -140,55 +97,65 @@ def find_differences() -> Iterator[Difference]:
 
     Read inside `one_snapshot`, or what is written meanwhile looks changed.
     """
-    vouched: dict[str, _Vouched] = {}
-    keys: dict[str, dict[str, Any]] = {}
-    policies: dict[str, _PolicyUse] = {}
+    vouched = Vouched()
     for event, fault in read_chain():
+        where = f"event {event.sequence}"
         if fault:
-            yield Difference(f"event {event.sequence}", fault)
-        elif event.object_type == "signing_key":
-            keys.setdefault(event.object_id, {}).update(json.loads(event.details))
-        else:
-            _note(event, vouched)
-            _note_policy(event, policies)
+            yield Difference(where, fault)
+        elif not _is_noted(event, vouched):
+            yield Difference(where, "what it tells of cannot be read")
     if fault := head_fault():
         yield Difference("chain", fault)
-    yield from _differences_of_policies(policies)
-    yield from _differences_of_keys(keys)
+    for where, columns in stored_otherwise():
+        yield Difference(where, f"{columns} is not stored in the form that this program writes")
+    yield from _differences_of_policies(vouched.policies)
+    yield from _differences_of_keys(vouched.keys)
     for number, checkpoint in each_readable(Checkpoint.objects.all()):
+        where = f"checkpoint {number}"
         if checkpoint is None:
-            yield Difference(f"checkpoint {number}", "it cannot be read")
+            yield Difference(where, "it cannot be read")
         else:
-            yield from _differences_of_checkpoint(checkpoint)
+            yield from _unless_unreadable(where, _differences_of_checkpoint(where, checkpoint))
+    yield from _differences_of_reviews(vouched.reviews)
+
+
+def _unless_unreadable(where: str, differences: Iterator[Difference]) -> Iterator[Difference]:
+    """Whatever was written into one row, the others are looked at."""
+    try:
+        yield from differences
+    except Exception as error:
+        yield Difference(where, f"it cannot be read: {type(error).__name__}")
+
+
+def _is_noted(event: Event, vouched: Vouched) -> bool:
+    """Somebody who writes the whole chain anew can make events that tell of nothing."""
+    try:
+        vouched.note(event)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return False
+    return True
+
+
+def _differences_of_reviews(vouched: dict[str, ReviewVouched]) -> Iterator[Difference]:
+    """`vouched` is what the events say about each review, by its id."""
     for number, review in each_readable(Review.objects.select_related("policy", "supersedes")):
         if review is None:
             yield Difference(f"the review in row {number}", "it cannot be read")
             continue
-        try:
-            yield from _differences_of(review, vouched.pop(str(review.review_id), _Vouched()))
-        except Exception as error:  # whatever was written into one review, the others are looked at
-            yield Difference(f"review {review.review_id}", f"it cannot be read: {type(error).__name__}")
+        where = f"review {review.review_id}"
+        told = vouched.pop(str(review.review_id), ReviewVouched())
+        yield from _unless_unreadable(where, _differences_of(where, review, told))
     for review_id in vouched:
         yield Difference(f"review {review_id}", "the chain tells of it, but it is gone")
 
 
-def _note_policy(event: Event, policies: dict[str, _PolicyUse]) -> None:
-    """The first event that says when a policy was used first is believed."""
-    if event.action not in ("review_submitted", "policy_applied"):
-        return
-    details = json.loads(event.details)
-    said = details.get("policy_first_used_at")
-    use = policies.setdefault(details["policy"], _PolicyUse(event.at, said))
-    use.first_used_at = use.first_used_at or said
-
-
-def _differences_of_policies(vouched: dict[str, _PolicyUse]) -> Iterator[Difference]:
+def _differences_of_policies(vouched: dict[str, PolicyVouched]) -> Iterator[Difference]:
     """`vouched` is what the events say about each policy, by its digest."""
     for number, record in each_readable(PolicyRecord.objects.all()):
+        where = f"policy {number}"
         if record is None:
-            yield Difference(f"policy {number}", "it cannot be read")
+            yield Difference(where, "it cannot be read")
             continue
-        where = f"policy {record.pk}"
         if hashlib.sha256(record.content.encode()).hexdigest() != record.sha256 or (
             (record.name, record.version) != _named(record.content)
         ):
@@ -202,7 +169,7 @@ def _differences_of_policies(vouched: dict[str, _PolicyUse]) -> Iterator[Differe
         yield Difference(f"policy {sha256}", "the chain tells of it, but it is gone")
 
 
-def _is_first_use(record: PolicyRecord, use: _PolicyUse) -> bool:
+def _is_first_use(record: PolicyRecord, use: PolicyVouched) -> bool:
     if use.first_used_at is not None:
         return rfc3339(record.first_used_at) == use.first_used_at
     return record.first_used_at is not None and record.first_used_at <= use.earliest
@@ -211,10 +178,10 @@ def _is_first_use(record: PolicyRecord, use: _PolicyUse) -> bool:
 def _differences_of_keys(vouched: dict[str, dict[str, Any]]) -> Iterator[Difference]:
     """`vouched` is what the events say about each signing key."""
     for number, key in each_readable(SigningKey.objects.all()):
+        where = f"signing key {key.key_id}" if key else f"the signing key in row {number}"
         if key is None:
-            yield Difference(f"the signing key in row {number}", "it cannot be read")
+            yield Difference(where, "it cannot be read")
             continue
-        where = f"signing key {key.key_id}"
         public = _public_key(key.public_pem)
         if public is None or public.keyid != key.key_id:
             yield Difference(where, "its id is not the one of the public key kept for it")
@@ -229,19 +196,14 @@ def _differences_of_keys(vouched: dict[str, dict[str, Any]]) -> Iterator[Differe
         yield Difference(f"signing key {key_id}", "the chain tells of it, but it is gone")
 
 
-def _differences_of_checkpoint(row: Checkpoint) -> Iterator[Difference]:
-    where = f"checkpoint {row.pk}"
+def _differences_of_checkpoint(where: str, row: Checkpoint) -> Iterator[Difference]:
     envelope = bytes(row.envelope)
     if hashlib.sha256(envelope).hexdigest() != row.envelope_sha256:
         yield Difference(where, "its bytes are not those its digest names")
     try:
-        key = SigningKey.objects.get(key_id=row.key_id)
-        state = open_checkpoint(envelope, [trusted_key(key)]).checkpoint
+        state = open_checkpoint(envelope, [trusted_key(kept_key(row.key_id))]).checkpoint
     except SigningKey.DoesNotExist:
         yield Difference(where, f"its signing key {row.key_id} is not kept")
-        return
-    except ValueError:
-        yield Difference(where, f"its signing key {row.key_id} cannot be read")
         return
     except (EnvelopeError, KeyFileError) as refused:
         yield Difference(where, str(refused))
@@ -252,36 +214,11 @@ def _differences_of_checkpoint(row: Checkpoint) -> Iterator[Difference]:
         yield Difference(where, f"the chain is not the one that was signed at {state.length} events")
 
 
-def _note(event: Event, vouched: dict[str, _Vouched]) -> None:
-    details = json.loads(event.details)
-    if event.object_type == "claim" and event.action in EVENT_OF_OUTCOME.values():
-        review_id, _, position = event.object_id.partition("/")
-        of_review = vouched.setdefault(review_id, _Vouched())
-        of_review.decisions[int(position), details["sequence"]] = details["decision_sha256"]
-        of_review.changes += 1
-    elif event.action == "review_submitted":
-        of_review = vouched.setdefault(event.object_id, _Vouched())
-        of_review.submission, of_review.submitter_id = details, event.actor_id
-        of_review.policy, of_review.engine = details["policy"], details.get("engine")
-    elif event.action == "policy_applied":
-        of_review = vouched.setdefault(event.object_id, _Vouched())
-        of_review.policy, of_review.engine = details["policy"], details["engine"]
-        if isinstance(details["lapsed_decisions"], list):  # an older version told only how many
-            of_review.lapsed.update(
-                (position, sequence) for position, sequence in details["lapsed_decisions"]
-            )
-        of_review.changes += 1
-    elif event.action == "review_sealed":
-        of_review = vouched.setdefault(event.object_id, _Vouched())
-        of_review.seal = details
-        of_review.changes += 1
-
-
 def _named(policy: str) -> tuple[str, str]:
     try:
         content = json.loads(policy)
         return content["name"], content["version"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return "", ""
 
 
@@ -300,8 +237,7 @@ def _public_key(pem: str) -> SSlibKey | None:
         return None
 
 
-def _differences_of(review: Review, vouched: _Vouched) -> Iterator[Difference]:
-    where = f"review {review.review_id}"
+def _differences_of(where: str, review: Review, vouched: ReviewVouched) -> Iterator[Difference]:
     documents = list(Document.objects.with_content().filter(review=review))
     for document in documents:
         if hashlib.sha256(bytes(document.content)).hexdigest() != document.sha256:
@@ -326,7 +262,7 @@ def _differences_of(review: Review, vouched: _Vouched) -> Iterator[Difference]:
 
 
 def _differences_from_submission(
-    where: str, review: Review, documents: list[Document], vouched: _Vouched
+    where: str, review: Review, documents: list[Document], vouched: ReviewVouched
 ) -> Iterator[Difference]:
     if vouched.submission is None:
         yield Difference(where, "no event tells of its submission")
@@ -358,7 +294,7 @@ def _differences_from_submission(
 
 
 def _differences_from_decisions(
-    where: str, review: Review, decisions: list[ReviewerDecision], vouched: _Vouched
+    where: str, review: Review, decisions: list[ReviewerDecision], vouched: ReviewVouched
 ) -> Iterator[Difference]:
     recorded = dict(vouched.decisions)
     previous: ReviewerDecision | None = None
@@ -381,12 +317,14 @@ def _differences_from_decisions(
 
 
 def _differences_from_seal(
-    where: str, review: Review, documents: list[Document], vouched: _Vouched
+    where: str, review: Review, documents: list[Document], vouched: ReviewVouched
 ) -> Iterator[Difference]:
     release = Release.objects.select_related("signing_key").filter(review=review).first()
     if release is None:
         if vouched.seal is not None or review.status == Review.Status.SEALED:
             yield Difference(where, "it was sealed, but its release is gone")
+        elif review.status != _open_status(review):
+            yield Difference(where, f"its status is {review.status}, which does not follow from its claims")
         return
     here = f"{where}, release"
     if review.status != Review.Status.SEALED:
@@ -415,6 +353,11 @@ def _differences_from_seal(
         yield Difference(
             here, f"replayed, {difference.pointer or 'it'} comes out differently. {difference.message}"
         )
+
+
+def _open_status(review: Review) -> str:
+    is_undecided = Claim.objects.filter(review=review, action="needs_review", decision=None).exists()
+    return Review.Status.NEEDS_REVIEW if is_undecided else Review.Status.READY_TO_SEAL
 
 
 def _is_in_chain(length: int, sha256: str) -> bool:

@@ -292,7 +292,8 @@ class TestVerifyAudit:
         assert f"{where}: its policy is not the one that was applied last" in differences()
 
     @pytest.mark.parametrize(
-        ("column", "value"), [("content", '{"name":"x"}'), ("name", "x"), ("version", "x")]
+        ("column", "value"),
+        [("content", '{"name":"x"}'), ("content", "[" * 100_000), ("name", "x"), ("version", "x")],
     )
     def test_a_changed_policy_is_found(self, sealed: Review, column: str, value: str) -> None:
         change(PolicyRecord, column, value)
@@ -300,7 +301,7 @@ class TestVerifyAudit:
         assert any(line.startswith("policy ") for line in differences())
 
     def test_another_first_use_of_a_policy_is_found(self, sealed: Review) -> None:
-        change(PolicyRecord, "first_used_at", "2020-01-01 00:00:00+00:00")
+        change(PolicyRecord, "first_used_at", "2020-01-01 00:00:00")
 
         where = f"policy {sealed.policy.pk}"
         assert differences() == [f"{where}: its first use is not the one that the events tell of"]
@@ -520,6 +521,22 @@ class TestVerifyAudit:
         of_other = f"review {other.review_id}, document claims: its bytes are not those its digest names"
         assert of_other in found
         assert any(not line.startswith(f"review {other.review_id}") for line in found)
+
+    def test_a_member_that_events_of_a_chain_written_anew_lack_is_named(self, sealed: Review) -> None:
+        _write_anew(lambda details: details.pop("policy", None))
+
+        submitted = Event.objects.filter(action="review_submitted").earliest("sequence")
+        assert f"event {submitted.sequence}: what it tells of cannot be read" in differences()
+
+    @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL stores an id in one form")
+    def test_an_id_that_no_page_finds_any_more_is_named(self, sealed: Review) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "UPDATE reviews_review SET review_id = upper(review_id) WHERE id = %s", [sealed.pk]
+            )
+
+        told = "review_id is not stored in the form that this program writes"
+        assert differences() == [f"review in row {sealed.pk}: {told}"]
 
     def test_a_changed_event_is_named(self, sealed: Review) -> None:
         change(Event, "actor_name", "nobody", "sequence = 2")
