@@ -186,6 +186,23 @@ def test_nobody_is_named_as_another_account_is(client: Client, operator: User, t
         ("Jim", "Jirn"),
         ("Óscar", "О́ѕсаг".replace("г", "r").replace("О", "O").replace("ѕса", "sca")),  # another form
         ("Pope", "𝓟𝓸𝓹𝓮"),  # mathematical letters alone
+        (
+            "Bill Gates",
+            "ВІІӀ ԌАТЕЅ",
+        ),  # all Cyrillic capitals, where I passes for l, and is i in small letters
+        ("Bill Gates", "віӏӏ ԍатеѕ"),
+        ("BILL GATES", "Віӏӏ Ԍатеѕ"),
+        ("Bill Gates", "Biǀǀ Gates"),  # a click letter
+        ("Bill", "Biⵏⵏ"),  # Tifinagh
+        ("Bill", "Bi∣∣"),  # a sign of mathematics
+        ("Pope", "Pop℮"),
+        ("Rosa", "Roꜱa"),
+        ("Gates", "ɢates"),  # small capitals
+        ("Bob", "ᗷob"),  # Canadian syllables
+        ("POPE", "ꓑꓳꓑꓰ"),  # all Lisu
+        ("Pope", "ⲢⲞⲢⲈ"),  # all Coptic
+        ("Hall", "Ha\u05d5\u05d5"),  # Hebrew
+        ("Otto", "٥tt٥"),  # Arabic digits
     ],
 )
 def test_nobody_is_named_to_look_like_another(client: Client, operator: User, shown: str, alike: str) -> None:
@@ -195,12 +212,15 @@ def test_nobody_is_named_to_look_like_another(client: Client, operator: User, sh
     assert User.objects.count() == 2
 
 
-@pytest.mark.parametrize("name", ["Тамара Осокина", "Роре", "Νίκος", "Anna Lind", "José", "中村 花子"])
+@pytest.mark.parametrize(
+    "name", ["Тамара Осокина", "Роре", "Νίκος", "Anna Lind", "José", "中村 花子", "Bíll"]
+)
 def test_a_name_that_looks_like_nobody_elses_is_accepted_in_any_script(
     client: Client, operator: User, name: str
 ) -> None:
     User.objects.create_user("someone", display_name="Ann Lind")
     User.objects.create_user("jose", display_name="Jose")
+    User.objects.create_user("bill", display_name="Bill")
     link_in(create(client, display_name=name))
 
 
