@@ -228,7 +228,7 @@ def badge(label: str, tone: str = "plain", icon: str = "") -> SafeString:
     """A word with a tone; the icon repeats the tone for eyes that do not tell colours apart."""
     icon = icon or ICONS.get(tone, "")
     picture = (
-        format_html('<svg class="icon" aria-hidden="true"><use href="#icon-{}"/></svg>', icon) if icon else ""
+        format_html('<svg aria-hidden="true"><use href="#icon-{}"/></svg>', icon) if icon else ""
     )
     return format_html('<span class="badge {}">{}{}</span> ', tone, picture, label)
 
