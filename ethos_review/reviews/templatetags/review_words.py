@@ -227,9 +227,7 @@ def tone(code: str, axis: str) -> str:
 def badge(label: str, tone: str = "plain", icon: str = "") -> SafeString:
     """A word with a tone; the icon repeats the tone for eyes that do not tell colours apart."""
     icon = icon or ICONS.get(tone, "")
-    picture = (
-        format_html('<svg aria-hidden="true"><use href="#icon-{}"/></svg>', icon) if icon else ""
-    )
+    picture = format_html('<svg aria-hidden="true"><use href="#icon-{}"/></svg>', icon) if icon else ""
     return format_html('<span class="badge {}">{}{}</span> ', tone, picture, label)
 
 
