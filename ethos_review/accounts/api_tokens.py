@@ -52,9 +52,10 @@ def accepted(text: str) -> ApiToken:
         raise NotAccepted(
             "This token is not known here. Send the whole token, as it was shown when it was made."
         )
-    if token.revoked_at is not None:
+    state = token.state(timezone.now())
+    if state == "revoked":
         raise NotAccepted("This token was revoked. Ask an operator for a new one.")
-    if token.expires_at <= timezone.now():
+    if state == "expired":
         raise NotAccepted(
             f"This token expired on {token.expires_at:%Y-%m-%d}. Ask an operator for a new one."
         )

@@ -19,6 +19,12 @@ KEY_ID_LENGTH: Final = 16  # lower-case hex characters
 DIGEST_LENGTH: Final = 64  # lower-case hex characters of a SHA-256
 
 
+class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
+    def in_use(self, now: datetime) -> ApiTokenQuerySet:
+        """Neither revoked nor expired, as `ApiToken.state` says of one."""
+        return self.filter(revoked_at=None, expires_at__gt=now)
+
+
 class ApiToken(models.Model):
     """By which a program acts for an account. The token itself is kept nowhere, only the digest of its secret."""
 
@@ -32,6 +38,8 @@ class ApiToken(models.Model):
     expires_at = models.DateTimeField()
     last_used_on = models.DateField(null=True)  # the day alone, so that few requests write
     revoked_at = models.DateTimeField(null=True)
+
+    objects = ApiTokenQuerySet.as_manager()
 
     class Meta:
         default_permissions = ()

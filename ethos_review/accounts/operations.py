@@ -199,8 +199,7 @@ def _check_token(account: User, name: str, scopes: str, days: int, now: datetime
         raise Refused("Without a scope a token lets nobody do anything. Choose one.")
     if not 1 <= days <= api_tokens.MOST_DAYS:
         raise Refused(f"A token lasts from 1 to {api_tokens.MOST_DAYS} days.")
-    in_use = ApiToken.objects.filter(account=account, revoked_at=None, expires_at__gt=now)
-    if in_use.count() >= api_tokens.MOST_IN_USE:
+    if ApiToken.objects.in_use(now).filter(account=account).count() >= api_tokens.MOST_IN_USE:
         raise Refused(f"This account has {api_tokens.MOST_IN_USE} tokens in use. Revoke one first.")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db.models import Q
 from django.utils import timezone
 
-from ethos_review.accounts.models import User
+from ethos_review.accounts.models import ApiToken, User
 from ethos_review.accounts.roles import ROLES
 
 
@@ -19,6 +19,7 @@ def still_has(actor: User, permission: str) -> bool:
         Q(is_superuser=True) | Q(groups__name__in=roles), pk=actor.pk, is_active=True
     )
     if actor.token:
-        in_use = Q(api_tokens__revoked_at=None, api_tokens__expires_at__gt=timezone.now())
-        accounts = accounts.filter(in_use, api_tokens=actor.token)
+        accounts = accounts.filter(
+            api_tokens__in=ApiToken.objects.in_use(timezone.now()).filter(pk=actor.token.pk)
+        )
     return accounts.exists()
