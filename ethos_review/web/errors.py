@@ -61,7 +61,7 @@ def _refusal(request: HttpRequest, status: int) -> HttpResponse:
     except (DatabaseError, InterfaceError):
         known = False
     if not known:
-        return HttpResponse(loader.get_template(f"{status}.html").render(), status=status)
+        return _page(status)
     return render(request, f"{status}.html", {"layout": "base.html"}, status=status)
 
 
@@ -74,6 +74,10 @@ def server_error(request: HttpRequest) -> HttpResponse:
 def _error(request: HttpRequest, status: int) -> HttpResponse:
     if is_of_program(request):
         return _problem(status)
+    return _page(status)
+
+
+def _page(status: int) -> HttpResponse:
     return HttpResponse(loader.get_template(f"{status}.html").render(), status=status)
 
 

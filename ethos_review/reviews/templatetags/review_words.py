@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import lru_cache
 from typing import NamedTuple, TypedDict, TypeVar
 from uuid import UUID
@@ -28,7 +28,7 @@ from ethos_review.reviews.models import Review, ReviewLease
 from ethos_review.reviews.rights import still_undecided
 from ethos_review.web.differences import Piece, mark_differences
 from ethos_review.web.hidden_characters import has_hidden
-from ethos_review.web.templatetags.texts import bare, shown_pieces
+from ethos_review.web.templatetags.texts import bare, in_utc, shown_pieces
 
 register = template.Library()
 register.filter(still_undecided)
@@ -306,7 +306,7 @@ def term(key: str, *label: str) -> SafeString:
 def moment(text: str) -> str:
     """A time in RFC 3339 as pages write times."""
     try:
-        return f"{datetime.fromisoformat(text).astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+        return in_utc(datetime.fromisoformat(text), "seconds")
     except ValueError:
         return text
 

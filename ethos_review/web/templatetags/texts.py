@@ -102,7 +102,7 @@ def document_text(text: str) -> Folded:
 @register.filter
 def when(moment: datetime, precision: str = "minutes") -> SafeString:
     """A time as pages write times; to the `minutes` or the `seconds`."""
-    written = f'<time datetime="{moment.isoformat()}">{_in_utc(moment, precision)}</time>'
+    written = f'<time datetime="{moment.isoformat()}">{in_utc(moment, precision)}</time>'
     return mark_safe(written)  # noqa: S308 - digits and signs
 
 
@@ -112,12 +112,12 @@ def ago(moment: datetime) -> SafeString:
     return format_html(
         '<time datetime="{}" title="{}">{}</time>',
         moment.isoformat(),
-        _in_utc(moment, "seconds"),
+        in_utc(moment, "seconds"),
         age(moment),
     )
 
 
-def _in_utc(moment: datetime, precision: str) -> str:
+def in_utc(moment: datetime, precision: str) -> str:
     return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(' ', precision)} UTC"
 
 
