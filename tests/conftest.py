@@ -14,8 +14,10 @@ from django.apps import apps
 from django.conf import settings as django_settings
 from django.db.models.signals import post_migrate
 from django.utils.module_loading import import_string
+from pytest_django import Settings
 
 from ethos_review.engine.envelope import write_key
+from tests.reviews.policies import PutInForce
 
 DATABASE_FIXTURES = {
     "db",
@@ -67,3 +69,8 @@ def log() -> Iterator[io.StringIO]:
     yield handler.stream
     root.removeHandler(handler)
     root.setLevel(before)
+
+
+@pytest.fixture
+def put_in_force(settings: Settings, tmp_path: Path) -> PutInForce:
+    return PutInForce(settings, tmp_path)

@@ -101,3 +101,16 @@ def running_provider() -> Iterator[Provider]:
         finally:
             server.shutdown()
             thread.join()
+
+
+def settings_for(provider: Provider, roles: dict[str, str]) -> dict[str, Any]:
+    """What the setting OIDC holds for it; `roles` by the values of its claim “groups”."""
+    return {
+        "issuer": provider.issuer,
+        "client_id": CLIENT_ID,
+        "client_secret": CLIENT_SECRET,
+        "name": "Example ID",
+        "scopes": ["openid", "profile"],
+        "roles_claim": "groups",
+        "roles": roles,
+    }

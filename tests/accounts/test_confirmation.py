@@ -20,7 +20,7 @@ from pytest_django.asserts import assertContains, assertNotContains, assertRedir
 from ethos_review.accounts.models import ApiToken, User
 from ethos_review.accounts.roles import AUDITOR, OPERATOR, REVIEWER
 from ethos_review.audit.models import Event
-from tests.accounts.openid_provider import CLIENT_ID, CLIENT_SECRET, Provider, running_provider
+from tests.accounts.openid_provider import Provider, running_provider, settings_for
 from tests.accounts.test_passkeys import Passkey, asked, browser
 from tests.accounts.test_passkeys import add as add_passkey
 from tests.accounts.test_second_factor import code_of, set_up
@@ -376,15 +376,7 @@ BY_OPENID = reverse("confirm_by_openid")
 @pytest.fixture
 def provider(settings: Settings) -> Iterator[Provider]:
     with running_provider() as started:
-        settings.OIDC = {
-            "issuer": started.issuer,
-            "client_id": CLIENT_ID,
-            "client_secret": CLIENT_SECRET,
-            "name": "Example ID",
-            "scopes": ["openid", "profile"],
-            "roles_claim": "groups",
-            "roles": {"claim-operators": OPERATOR},
-        }
+        settings.OIDC = settings_for(started, {"claim-operators": OPERATOR})
         started.claims = {"preferred_username": "rosa", "groups": ["claim-operators"]}
         yield started
 

@@ -17,7 +17,7 @@ from pytest_django.asserts import assertContains, assertRedirects, assertTemplat
 from ethos_review.accounts.models import User
 from ethos_review.accounts.roles import AUDITOR, REVIEWER
 from ethos_review.audit.models import Event
-from tests.accounts.openid_provider import CLIENT_ID, CLIENT_SECRET, Provider, running_provider
+from tests.accounts.openid_provider import Provider, running_provider, settings_for
 from tests.web.people import make_person
 
 pytestmark = pytest.mark.django_db
@@ -26,15 +26,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def provider(settings: Settings) -> Iterator[Provider]:
     with running_provider() as started:
-        settings.OIDC = {
-            "issuer": started.issuer,
-            "client_id": CLIENT_ID,
-            "client_secret": CLIENT_SECRET,
-            "name": "Example ID",
-            "scopes": ["openid", "profile"],
-            "roles_claim": "groups",
-            "roles": {"claim-reviewers": REVIEWER, "claim-auditors": AUDITOR},
-        }
+        settings.OIDC = settings_for(started, {"claim-reviewers": REVIEWER, "claim-auditors": AUDITOR})
         yield started
 
 

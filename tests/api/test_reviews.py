@@ -18,7 +18,7 @@ from django.core.handlers.wsgi import WSGIRequest
 from django.test import Client, RequestFactory
 from django.urls import reverse
 from django.utils import timezone
-from pytest_django import DjangoAssertNumQueries, Settings
+from pytest_django import DjangoAssertNumQueries
 
 from ethos_review import __version__, cli
 from ethos_review.accounts.roles import REVIEWER, SUBMITTER
@@ -51,11 +51,6 @@ CANARY = "the-heron-by-the-weir"
 @pytest.fixture
 def program() -> Program:
     return make_program()
-
-
-@pytest.fixture
-def put_in_force(settings: Settings, tmp_path: Path) -> PutInForce:
-    return PutInForce(settings, tmp_path)
 
 
 def one_bundle(question: str = "What changed?", **members: Any) -> bytes:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from django.test import Client
-from pytest_django import Settings
 
 from ethos_review.accounts.models import User
 from tests.factories import make_reviewer, make_submitter
-from tests.reviews.policies import PutInForce
 
 
 @pytest.fixture
@@ -32,8 +28,3 @@ def colleague() -> User:
 def signed_in(client: Client, reviewer: User) -> Client:
     client.force_login(reviewer)
     return client
-
-
-@pytest.fixture
-def put_in_force(settings: Settings, tmp_path: Path) -> PutInForce:
-    return PutInForce(settings, tmp_path)
