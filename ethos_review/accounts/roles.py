@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 SUBMITTER = "Submitter"
 REVIEWER = "Reviewer"
 AUDITOR = "Auditor"
@@ -33,3 +35,8 @@ ROLES: dict[str, frozenset[str]] = {
         }
     ),
 }
+
+
+def permissions_of(roles: Iterable[str]) -> frozenset[str]:
+    """What these roles let, together; the name of no role lets nothing."""
+    return frozenset[str]().union(*(ROLES.get(role, ()) for role in roles))

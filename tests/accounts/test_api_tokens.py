@@ -386,7 +386,7 @@ def test_the_list_asks_as_often_for_one_token_as_for_three(
     for role in (SUBMITTER, REVIEWER, AUDITOR)[:number]:
         make(people, role)
     client.get(LIST)
-    with django_assert_num_queries(4):  # session, person, their roles, tokens with their accounts
+    with django_assert_num_queries(3):  # session, person with their roles, tokens with their accounts
         client.get(LIST)
 
 

@@ -239,5 +239,5 @@ class TestPage:
         for number in range(count):
             open_review(submitter, f"Question {number}?")
         client.force_login(reviewer)
-        with assertNumQueries(9):
+        with assertNumQueries(8):
             client.get(reverse("insights"))

@@ -258,7 +258,7 @@ class TestWhatFitsOnOnePage:
     ) -> None:
         sent(person, four_claims())
         for uploads in (four_claims(), large_bundle(1_000)):
-            with django_assert_num_queries(4):
+            with django_assert_num_queries(3):
                 sent(person, uploads)
 
 

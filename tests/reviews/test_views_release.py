@@ -167,7 +167,7 @@ def test_the_number_of_queries_does_not_grow_with_the_claims(reviewer: Client, w
     seal(reviewer, world)
     for folder in (SEALED, LIFT):
         reviewer.get(world.page(folder, "release"))
-        with assertNumQueries(8):
+        with assertNumQueries(7):
             reviewer.get(world.page(folder, "release"))
 
 

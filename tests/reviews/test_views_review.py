@@ -136,7 +136,7 @@ def test_the_number_of_queries_does_not_grow_with_the_claims(reviewer: Client) -
     for review_id in (small, large):
         page = reverse("review", args=[review_id])
         reviewer.get(page)  # and holds it from now on
-        with assertNumQueries(7):
+        with assertNumQueries(6):
             reviewer.get(page)
 
 
