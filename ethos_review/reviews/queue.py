@@ -8,12 +8,13 @@ from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, time
 from typing import Final, TypeAlias
 
-from django.db.models import Count, IntegerField, Q, QuerySet, Subquery, Sum
+from django.db import connection
+from django.db.models import Count, Q, QuerySet, Sum
 from django.utils import timezone
 
 from ethos_review.accounts.models import User
 from ethos_review.reviews.keyset import keyset_page, only_columns, parse_cursor
-from ethos_review.reviews.models import Release, Review, ReviewerDecision
+from ethos_review.reviews.models import Release, Review
 from ethos_review.reviews.policies import current_policy
 from ethos_review.reviews.queries import visible_to
 from ethos_review.web.folding import folded
@@ -92,7 +93,7 @@ class QueuePage:
     decided_today: int  # claims whose decision that stands this person took since midnight UTC
     open_claims: int  # undecided claims this person may decide, under the filters
     submitted_by_me: int  # reviews with undecided claims that wait for someone else for that reason
-    hidden: int  # reviews that this tab would list without the filters; counted when it lists none
+    hidden: int  # reviews that this tab would list without the filters
     hidden_more: bool  # than counted
     ready: int  # reviews that only need a signature
     found_more: bool  # the text is in more than `most_found` reviews
@@ -123,15 +124,14 @@ def queue_page(
     current = tab if tab in tabs else "needs_me" if decides else "all"
     order = sort if sort in dict(SORTS) else "oldest" if current == "needs_me" else "newest"
     matching, found = _matching(user, filters)
-    everything = visible_to(user)
-    facts = _facts(user, *((matching, everything) if filters else (everything,)))
-    counted = _count(user, _groups(matching) if found is None else found.groups, facts.sealed)
+    facts = _facts(user)
+    counted = unfiltered = _count(user, facts.groups, facts.sealed)
+    if filters:
+        counted = _count(user, found.groups if found else _groups(matching), _sealed(matching))
     after = parse_cursor(cursor, order)
     row = (*ROW, "release__sealed_at") if since else ROW
     listed = only_columns(matching.filter(in_tab(user, current)), row)
     reviews, next_cursor = keyset_page(listed, order, after, PAGE_SIZE)
-    hides_all = filters and not counted.tabs[current]
-    unfiltered = _count(user, _groups(everything), facts.sealed_of_all) if hides_all else counted
     return QueuePage(
         tabs=tuple(
             Tab(key, label, counted.tabs[key], counted.is_more(key), key == current)
@@ -218,44 +218,57 @@ def _moment(day: date, of_day: time) -> datetime:
     return datetime.combine(day, of_day, tzinfo=UTC)
 
 
-class _CountOf(Subquery):
-    """How many rows a query finds, as one value in another query."""
-
-    template = "(SELECT COUNT(*) FROM (%(subquery)s) AS counted)"
-    output_field = IntegerField()
-    empty_result_set_value = 0
-
-
 @dataclass(frozen=True, slots=True)
 class _Facts:
+    """Of all that the person may see, whatever is filtered."""
+
+    groups: _Groups
+    sealed: int  # at most one more than is counted
     decided_today: int
-    sealed: int  # reviews that match; at most one more than is counted
-    sealed_of_all: int  # without the filters
 
 
-def _facts(user: User, *of: QuerySet[Review]) -> _Facts:
-    """What is one number each, in one query: `of` the matching reviews, and of all where a filter leaves some out."""
+_FACTS: Final = """
+SELECT status, submitter_id, COUNT(*), SUM(undecided_count) FROM reviews_review
+    WHERE status IN ('needs_review', 'ready_to_seal') {visible} GROUP BY status, submitter_id
+UNION ALL SELECT 'sealed', NULL, COUNT(*), 0 FROM
+    (SELECT 1 FROM reviews_review WHERE status = 'sealed' {visible} LIMIT %(most)s) AS counted
+UNION ALL SELECT 'decided today', NULL, COUNT(*), 0 FROM reviews_reviewerdecision AS decision
+    LEFT JOIN reviews_reviewerdecision AS later ON later.supersedes_id = decision.id
+    WHERE decision.reviewer_id = %(person)s AND decision.outcome <> 'undo'
+        AND decision.decided_at >= %(midnight)s AND later.id IS NULL
+"""
+
+
+def _facts(user: User) -> _Facts:
+    """In SQL, because every look at the queue asks for it: one statement that need not be built anew each time."""
+    if not user.has_perm("reviews.view_review"):
+        return _Facts((), 0, 0)
+    visible = "" if user.has_perm("reviews.view_every_review") else "AND submitter_id = %(person)s"
     midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    decided = user.decisions.exclude(outcome=ReviewerDecision.Outcome.UNDO).filter(
-        decided_at__gte=midnight, superseded_by__isnull=True
-    )
-    sealed = [
-        reviews.filter(status=Review.Status.SEALED).order_by().values("pk")[: MOST_COUNTED + 1]
-        for reviews in of
-    ]
-    counts = [_CountOf(rows) for rows in (decided.values("pk"), *sealed)]
-    decided_today, *sealed_counts = User.objects.filter(pk=user.pk).values_list(*counts).get()
-    return _Facts(decided_today, sealed_counts[0], sealed_counts[-1])
+    asked = {
+        "person": user.pk,
+        "midnight": connection.ops.adapt_datetimefield_value(midnight),
+        "most": MOST_COUNTED + 1,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_FACTS.format(visible=visible), asked)
+        rows = cursor.fetchall()
+    counts = {what: count for what, submitter_id, count, _ in rows if submitter_id is None}
+    return _Facts([row for row in rows if row[0] not in counts], counts["sealed"], counts["decided today"])
 
 
 def _groups(reviews: QuerySet[Review]) -> _Groups:
-    """Of what is open; without filters one walk over an index that holds all it needs, in its order."""
     return (
         reviews.filter(status__in=[Review.Status.NEEDS_REVIEW, Review.Status.READY_TO_SEAL])
         .values_list("status", "submitter_id")
         .annotate(reviews=Count("*"), undecided=Sum("undecided_count"))
         .order_by()
     )
+
+
+def _sealed(reviews: QuerySet[Review]) -> int:
+    """At most one more than is counted."""
+    return reviews.filter(status=Review.Status.SEALED).order_by()[: MOST_COUNTED + 1].count()
 
 
 @dataclass(frozen=True, slots=True)
