@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
@@ -9,6 +11,7 @@ from django.contrib.auth.models import Group
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 from pytest_django.asserts import (
     assertContains,
@@ -18,10 +21,12 @@ from pytest_django.asserts import (
     assertTemplateUsed,
 )
 
+from ethos_review.accounts.models import User
 from ethos_review.accounts.roles import REVIEWER, SUBMITTER
 from ethos_review.reviews import operations, queue
+from ethos_review.reviews.leases import take_lease
 from ethos_review.reviews.models import Review
-from tests.factories import decide_as_shown
+from tests.factories import decide_as_shown, make_reviewer
 from tests.web.html import has, text_of
 from tests.web.people import PASSWORD, make_person
 from tests.web.world import SEALED, World, make_world
@@ -64,6 +69,46 @@ def test_a_row_says_what_is_left_and_for_how_long_it_has_waited(reviewer: Client
     assert "Contract Partial – certified claims only" in row
     submitted = Review.objects.get(review_id=world.reviews[LIFT]).submitted_at
     assert f"submitter {submitted:%Y-%m-%d %H:%M} UTC, just now" in row
+
+
+@pytest.mark.parametrize(
+    ("happens", "said"),
+    [
+        (
+            lambda world: User.objects.filter(pk=world.submitter.pk).update(display_name="Pipeline"),
+            "Pipeline",
+        ),
+        (lambda world: decide_as_shown(world.reviewer, world.reviews[LIFT], 6, "approve"), "1 claim needs"),
+        (
+            lambda world: take_lease(actor=make_reviewer("colleague"), review_id=world.reviews[LIFT]),
+            "colleague is here",
+        ),
+    ],
+)
+def test_a_row_that_was_drawn_before_is_drawn_anew_when_what_it_shows_changes(
+    reviewer: Client, world: World, happens: Callable[[World], object], said: str
+) -> None:
+    row = f"review-{world.reviews[LIFT]}"
+    assert said not in text_of(reviewer.get(reverse("queue")), row)
+    happens(world)
+    assert said in text_of(reviewer.get(reverse("queue")), row)
+
+
+def test_a_row_tells_the_time_that_has_passed(
+    reviewer: Client, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = f"review-{world.reviews[LIFT]}"
+    assert "just now" in text_of(reviewer.get(reverse("queue")), row)
+    soon = timezone.now() + timedelta(hours=2)
+    monkeypatch.setattr(timezone, "now", lambda: soon)
+    assert "2 hours ago" in text_of(reviewer.get(reverse("queue")), row)
+
+
+def test_a_long_id_of_a_pipeline_is_clipped_in_its_row(reviewer: Client, world: World) -> None:
+    Review.objects.filter(review_id=world.reviews[LIFT]).update(external_id="long-id-" * 50_000)
+    response = reviewer.get(reverse("queue"))
+    assertContains(response, f"{'long-id-' * 10}…")
+    assert len(response.content) < 50_000
 
 
 def test_the_progress_line_counts_what_one_decided_today(reviewer: Client, world: World) -> None:
@@ -181,7 +226,7 @@ def test_the_number_of_queries_does_not_grow_with_the_reviews(client: Client) ->
         while Review.objects.count() < count:
             uploads = operations.sample_uploads(operations.SAMPLE / LIFT)
             operations.submit_review(actor=submitter, uploads=uploads, again=uuid4())
-        with assertNumQueries(6):
+        with assertNumQueries(4):
             client.get(reverse("queue"))
 
 

@@ -12,7 +12,6 @@ from django import template
 from django.core.paginator import Page, Paginator
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
@@ -24,7 +23,7 @@ from ethos_review.engine.values import ABSENCE, MALFORMED, SAME, UNKNOWN, VALUE,
 from ethos_review.engine.values import json_text as engine_json_text
 from ethos_review.engine.verdict import ComparedReading, JudgedValue
 from ethos_review.reviews.insights import Group
-from ethos_review.reviews.models import Review, ReviewLease
+from ethos_review.reviews.models import Review
 from ethos_review.reviews.rights import still_undecided
 from ethos_review.web.differences import Piece, mark_differences
 from ethos_review.web.hidden_characters import has_hidden
@@ -365,13 +364,6 @@ def _bar_parts(released: int, undecided: int, withheld: int) -> tuple[BarPart, .
             )
         before += count
     return tuple(parts)
-
-
-@register.filter
-def lease_now(review: Review) -> ReviewLease | None:
-    """Who is at work on it, unless that has lapsed."""
-    lease: ReviewLease | None = getattr(review, "lease", None)
-    return lease if lease and lease.expires_at > timezone.now() else None
 
 
 @register.filter

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TypedDict
 
 from django import template
+from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
@@ -14,7 +16,7 @@ from django.utils.text import Truncator
 from django.utils.timesince import timesince
 
 from ethos_review.web.hidden_characters import Segment, find_hidden, find_hidden_in_pieces
-from ethos_review.web.shortcuts import SHORTCUTS, Shortcut
+from ethos_review.web.shortcuts import SHORTCUTS
 
 register = template.Library()
 
@@ -124,9 +126,10 @@ def in_utc(moment: datetime, precision: str) -> str:
 @register.filter
 def age(moment: datetime) -> str:
     """How long ago, in its largest unit."""
-    if (timezone.now() - moment).total_seconds() < 60:
+    now = timezone.now()
+    if (now - moment).total_seconds() < 60:
         return "just now"
-    return f"{timesince(moment, depth=1)} ago".replace("\xa0", " ")
+    return f"{timesince(moment, now, depth=1)} ago".replace("\xa0", " ")
 
 
 @register.filter
@@ -142,5 +145,8 @@ def short_digest(digest: str) -> str:
 
 
 @register.simple_tag
-def shortcut_table() -> tuple[Shortcut, ...]:
-    return SHORTCUTS
+@lru_cache
+def shortcut_table(*, switched_on: bool) -> SafeString:
+    """On every page, and always the same: drawn once."""
+    context = {"shortcuts": SHORTCUTS, "switched_on": switched_on}
+    return render_to_string("web/_shortcuts.html", context)
