@@ -225,10 +225,13 @@ def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+_COMPACT: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))  # `json.dumps` makes one each time
+
+
 def json_text(value: Json) -> str:
     """Compact JSON text of a parsed value, numbers with the digits they came with (Decimal as str)."""
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return _COMPACT.encode(value)
     except TypeError:  # a Decimal somewhere, which the standard library cannot write
         return _json_text(value)
 
