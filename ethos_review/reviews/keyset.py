@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
 from django.db.models import Q, QuerySet
 
@@ -13,18 +12,26 @@ from ethos_review.reviews.models import Review
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def only_columns(reviews: QuerySet[Review], columns: Collection[str]) -> QuerySet[Review]:
-    """These columns and no others, in one query; `release__sealed_at` is one of a joined row."""
-    joined = {column.rpartition("__")[0] for column in columns if "__" in column}
-    return reviews.select_related(*joined).only(*columns)
+class Placed(Protocol):
+    """What has a place in a list of reviews: a review, or a row with some of its columns."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def submitted_at(self) -> datetime: ...
+    @property
+    def undecided_count(self) -> int: ...
+
+
+Row = TypeVar("Row", bound=Placed)
 
 
 def keyset_page(
-    reviews: QuerySet[Review],
+    reviews: QuerySet[Review, Row],
     sort: str,
     after: tuple[int, datetime, int] | None,
     size: int,
-) -> tuple[tuple[Review, ...], str]:
+) -> tuple[tuple[Row, ...], str]:
     """`size` reviews after the one at `after`, and the cursor of the next page, empty on the last one."""
     if after is not None:
         undecided, at, pk = after
@@ -46,8 +53,8 @@ def keyset_page(
     return tuple(page), _cursor_after(page[-1], sort) if len(found) > size else ""
 
 
-def _cursor_after(review: Review, sort: str) -> str:
-    place = f"{(review.submitted_at - EPOCH) // timedelta(microseconds=1)}-{review.pk}"
+def _cursor_after(review: Placed, sort: str) -> str:
+    place = f"{(review.submitted_at - EPOCH) // timedelta(microseconds=1)}-{review.id}"
     return f"{review.undecided_count}-{place}" if sort == "undecided" else place
 
 

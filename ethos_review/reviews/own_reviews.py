@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from ethos_review.accounts.models import User
-from ethos_review.reviews.keyset import keyset_page, only_columns, parse_cursor
+from ethos_review.reviews.keyset import keyset_page, parse_cursor
 from ethos_review.reviews.models import Review
 from ethos_review.reviews.queries import visible_to
 
@@ -57,5 +57,6 @@ def own_review(user: User, review_id: UUID) -> Review:
 
 
 def _own(user: User) -> QuerySet[Review]:
-    own = visible_to(user).filter(submitter=user)
-    return only_columns(own, SHOWN).prefetch_related("documents")
+    joined = {column.rpartition("__")[0] for column in SHOWN if "__" in column}
+    own = visible_to(user).filter(submitter=user).select_related(*joined)
+    return own.only(*SHOWN).prefetch_related("documents")

@@ -6,14 +6,15 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, time
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
+from uuid import UUID
 
 from django.db import connection
 from django.db.models import Count, Q, QuerySet, Sum
 from django.utils import timezone
 
 from ethos_review.accounts.models import User
-from ethos_review.reviews.keyset import keyset_page, only_columns, parse_cursor
+from ethos_review.reviews.keyset import keyset_page, parse_cursor
 from ethos_review.reviews.models import Release, Review
 from ethos_review.reviews.policies import current_policy
 from ethos_review.reviews.queries import visible_to
@@ -33,23 +34,43 @@ SORTS: Final = (
     ("newest", "Newest first"),
     ("undecided", "Most undecided first"),
 )
-ROW: Final = (  # what a row shows; nothing else of a review is read for it
-    "review_id",
-    "external_id",
-    "question",
-    "parser",
-    "status",
-    "app_status",
-    "released_count",
-    "undecided_count",
-    "withheld_count",
-    "submitted_at",
-    "submitter__username",
-    "submitter__display_name",
-    "lease__expires_at",
-    "lease__holder__username",
-    "lease__holder__display_name",
-)
+
+
+class ListedReview(NamedTuple):
+    """What a row of the queue shows; nothing else of a review is read for it."""
+
+    id: int
+    review_id: UUID
+    external_id: str
+    question: str
+    parser: str
+    status: str
+    app_status: str
+    released_count: int
+    undecided_count: int
+    withheld_count: int
+    submitted_at: datetime
+    sealed_at: datetime | None
+    submitter_id: int
+    submitter_username: str
+    submitter_display_name: str
+    lease_expires_at: datetime | None
+    holder_username: str | None
+    holder_display_name: str | None
+
+    @property
+    def submitter_name(self) -> str:
+        return self.submitter_display_name or self.submitter_username
+
+
+_COLUMNS: Final = {  # of a listed review, where they are called otherwise
+    "sealed_at": "release__sealed_at",
+    "submitter_username": "submitter__username",
+    "submitter_display_name": "submitter__display_name",
+    "lease_expires_at": "lease__expires_at",
+    "holder_username": "lease__holder__username",
+    "holder_display_name": "lease__holder__display_name",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +108,7 @@ class QueuePage:
     tabs: tuple[Tab, ...]
     sort: str  # oldest | newest | undecided
     filters: Filters
-    reviews: tuple[Review, ...]  # submitter and lease joined
+    reviews: tuple[ListedReview, ...]
     next_cursor: str  # "" on the last page
     is_first: bool
     decided_today: int  # claims whose decision that stands this person took since midnight UTC
@@ -129,9 +150,9 @@ def queue_page(
     if filters:
         counted = _count(user, found.groups if found else _groups(matching), _sealed(matching))
     after = parse_cursor(cursor, order)
-    row = (*ROW, "release__sealed_at") if since else ROW
-    listed = only_columns(matching.filter(in_tab(user, current)), row)
-    reviews, next_cursor = keyset_page(listed, order, after, PAGE_SIZE)
+    columns = [_COLUMNS.get(name, name) for name in ListedReview._fields]
+    listed = matching.filter(in_tab(user, current)).values_list(*columns, named=True)
+    rows, next_cursor = keyset_page(listed, order, after, PAGE_SIZE)
     return QueuePage(
         tabs=tuple(
             Tab(key, label, counted.tabs[key], counted.is_more(key), key == current)
@@ -139,7 +160,7 @@ def queue_page(
         ),
         sort=order,
         filters=filters,
-        reviews=reviews,
+        reviews=tuple(map(ListedReview._make, rows)),
         next_cursor=next_cursor,
         is_first=after is None,
         decided_today=facts.decided_today,

@@ -214,7 +214,7 @@ def test_a_second_page_continues_where_the_first_ended(
     cursor = first.context["page"].next_cursor
     assertContains(first, f"?tab=all&amp;cursor={cursor}")
     second = reviewer.get(reverse("queue"), {"tab": "all", "cursor": cursor})
-    listed = [review.pk for response in (first, second) for review in response.context["page"].reviews]
+    listed = [review.id for response in (first, second) for review in response.context["page"].reviews]
     assert listed == sorted(listed, reverse=True)
     assert len(listed) == 3
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from ethos_review.reviews.models import Review
-from ethos_review.reviews.queue import QueuePage
+from ethos_review.reviews.queue import ListedReview, QueuePage
 from ethos_review.reviews.templatetags.review_words import counts_bar
 from ethos_review.web.templatetags.texts import age, clipped
 
@@ -43,13 +43,13 @@ class Row(NamedTuple):
 
 
 @register.simple_tag
-def queue_row(review: Review, page: QueuePage, person_id: int) -> SafeString:
+def queue_row(review: ListedReview, page: QueuePage, person_id: int) -> SafeString:
     sealed = review.status == Review.Status.SEALED
     return _drawn(
         Row(
             review_id=review.review_id,
             question=clipped(review.question, LONGEST_QUESTION),
-            submitter=review.submitter.name,
+            submitter=review.submitter_name,
             submitted_at=review.submitted_at,
             age=age(review.submitted_at),
             parser=review.parser,
@@ -58,7 +58,7 @@ def queue_row(review: Review, page: QueuePage, person_id: int) -> SafeString:
             sealed=sealed,
             app_status=review.app_status,
             bar=counts_bar(review),
-            news=sealed and review.submitter_id == person_id and _is_news(review, page.since),
+            news=review.submitter_id == person_id and _is_after(review.sealed_at, page.since),
             holder=_holder(review),
         )
     )
@@ -69,11 +69,11 @@ def _drawn(row: Row) -> SafeString:
     return render_to_string("reviews/_queue_row.html", {"row": row})
 
 
-def _is_news(review: Review, since: datetime | None) -> bool:
-    return since is not None and review.release.sealed_at > since
+def _is_after(moment: datetime | None, since: datetime | None) -> bool:
+    return moment is not None and since is not None and moment > since
 
 
-def _holder(review: Review) -> str:
+def _holder(review: ListedReview) -> str:
     """Who is at work on it, unless that has lapsed."""
-    lease = getattr(review, "lease", None)
-    return lease.holder.name if lease and lease.expires_at > timezone.now() else ""
+    holds = _is_after(review.lease_expires_at, timezone.now())
+    return (holds and (review.holder_display_name or review.holder_username)) or ""

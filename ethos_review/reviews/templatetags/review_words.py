@@ -24,6 +24,7 @@ from ethos_review.engine.values import json_text as engine_json_text
 from ethos_review.engine.verdict import ComparedReading, JudgedValue
 from ethos_review.reviews.insights import Group
 from ethos_review.reviews.models import Review
+from ethos_review.reviews.queue import ListedReview
 from ethos_review.reviews.rights import still_undecided
 from ethos_review.web.differences import Piece, mark_differences
 from ethos_review.web.hidden_characters import has_hidden
@@ -336,7 +337,7 @@ def stacked_bar(counted: Review | Group) -> tuple[BarPart, ...]:
 
 
 @register.simple_tag
-def counts_bar(counted: Review | Group) -> SafeString:
+def counts_bar(counted: Review | ListedReview | Group) -> SafeString:
     """The bar with its words. A list shows the same counts many times, so each is drawn once."""
     return _drawn_bar(counted.released_count, counted.undecided_count, counted.withheld_count)
 
