@@ -66,6 +66,7 @@ class OpenCard:
     rules: tuple[Rule, ...]
     shown_sha256: str
     history: tuple[ReviewerDecision, ...]  # oldest first
+    undone_rationale: str  # where this person took back a decision of theirs: its text, to go on from
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +170,9 @@ def review_page(user: User, review_id: UUID, *, opened: int | None = None, after
         preview_claims=tuple(
             (by_claim_id[claim_id], claim_id in reviewed) for claim_id in preview.released_claim_ids
         ),
-        opened=_open(cards[place], assessment.policy) if place is not None and place < len(cards) else None,
+        opened=_open(user, cards[place], assessment.policy)
+        if place is not None and place < len(cards)
+        else None,
         can_seal=not seal_refusal,
         seal_refusal=seal_refusal,
     )
@@ -180,7 +183,8 @@ def open_card(user: User, review_id: UUID, position: int) -> OpenCard:
     review = visible_to(user).select_related("policy", "submitter").get(review_id=review_id)
     row = Claim.objects.select_related("decision").get(review=review, position=position)
     assessment = assessment_of(review)
-    return _open(_card_maker(user, review)(row, assessment.claims[position]), assessment.policy)
+    card = _card_maker(user, review)(row, assessment.claims[position])
+    return _open(user, card, assessment.policy)
 
 
 def next_waiting(review: Review, after: int) -> int | None:
@@ -331,13 +335,22 @@ def _next_waiting(cards: Sequence[Card], after: int) -> int | None:
     return next((position for position in waiting if position > after), waiting[0] if waiting else None)
 
 
-def _open(card: Card, policy: Policy) -> OpenCard:
+def _open(user: User, card: Card, policy: Policy) -> OpenCard:
+    history = tuple(ReviewerDecision.objects.filter(claim=card.row).order_by("sequence"))
     return OpenCard(
         card=card,
         rules=explain(card.assessment),
         shown_sha256=shown_digest(card.assessment, policy),
-        history=tuple(ReviewerDecision.objects.filter(claim=card.row).order_by("sequence")),
+        history=history,
+        undone_rationale=_undone_rationale(user, history),
     )
+
+
+def _undone_rationale(user: User, history: Sequence[ReviewerDecision]) -> str:
+    if not history or history[-1].outcome != ReviewerDecision.Outcome.UNDO:
+        return ""
+    undone, undo = history[-2:]
+    return undone.rationale if undone.reviewer_id == undo.reviewer_id == user.pk else ""
 
 
 def _why_not_decided(user: User, review: Review) -> str:

@@ -50,7 +50,7 @@
   const restoreDrafts = () => {
     for (const field of findAll("[data-draft]")) {
       const draft = sessionStorage.getItem(draftKey(field.dataset.draft));
-      if (draft && !field.value) field.value = draft;
+      if (draft !== null && field.value === field.defaultValue) field.value = draft; // it is newer than what the page came with
     }
     for (const card of findAll("[data-review] .card")) tellOfDraft(card);
   };

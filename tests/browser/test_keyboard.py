@@ -206,12 +206,19 @@ def assert_top_is_in_sight(page: Page) -> None:
 
 @only_review
 def test_undo_is_one_key_and_enter(visit: Visit, world: World) -> None:
-    decide_as_shown(world.reviewer, world.reviews[REVIEW], 6, "approve")
+    decide_as_shown(world.reviewer, world.reviews[REVIEW], 6, "approve", "Both pages say so.")
     page = visit(world.page(REVIEW), world.reviewer)
     page.locator("#claim-6").focus()
     press(page, "u Enter")
     expect(page.locator("#claim-6-form")).to_be_visible()
     expect(page.locator("#claim-6")).to_be_focused()
+
+    rationale = page.locator("#claim-6-rationale")
+    expect(rationale).to_have_value("Both pages say so.")
+    for changed in ("Page 2 says so.", ""):
+        rationale.fill(changed)
+        page.reload()
+        expect(rationale).to_have_value(changed)
 
 
 @only_review

@@ -170,7 +170,7 @@ def test_a_decision_removes_the_draft(page: Page, world: World) -> None:
     approve(page)
     expect(page.locator(f"#claim-{CLAIM} .decision")).to_contain_text("Approved by reviewer")
     operations.undo_decision(
-        actor=world.reviewer, review_id=world.reviews[REVIEW], position=CLAIM, based_on=1
+        actor=world.colleague, review_id=world.reviews[REVIEW], position=CLAIM, based_on=1
     )
     page.goto(f"{world.page(REVIEW)}?claim={CLAIM}")
     expect(page.locator(f"#claim-{CLAIM}-rationale")).to_have_value("")

@@ -472,6 +472,20 @@ def test_undo_brings_the_claim_back_and_stays_on_record(reviewer: Client, world:
     assert facts_for_script(response)["focus"] == "claim-6"
 
 
+@pytest.mark.parametrize("undone_by", ["reviewer", "colleague"])
+def test_who_takes_back_a_decision_goes_on_from_its_rationale(
+    reviewer: Client, world: World, undone_by: str
+) -> None:
+    review_id = world.reviews[LIFT]
+    decide_as_shown(world.reviewer, review_id, 6, "approve", "Read <both> pages.")
+    operations.undo_decision(actor=getattr(world, undone_by), review_id=review_id, position=6, based_on=1)
+    response = reviewer.get(f"{world.page(LIFT)}?claim=6")
+    own = undone_by == "reviewer"
+    assertContains(response, ">Read &lt;both&gt; pages.</textarea>", count=1 if own else 0)
+    decide_as_shown(world.reviewer, review_id, 6, "block", "No.")
+    assertContains(reviewer.get(f"{world.page(LIFT)}?claim=6"), "</textarea>", count=0)
+
+
 def test_undo_as_a_plain_form_leads_back_to_the_claim(reviewer: Client, world: World) -> None:
     decide_as_shown(world.reviewer, world.reviews[LIFT], 6, "approve")
     response = post(reviewer, world, "undo_decision", 6, {"based_on": 1})

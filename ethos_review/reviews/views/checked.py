@@ -142,7 +142,7 @@ def _closed_card(assessment: Assessment, place: int) -> SafeString:
 
 def _open_card(assessment: Assessment, place: int) -> SafeString:
     card = _card(assessment, place)
-    opened = OpenCard(card, rules=explain(card.assessment), shown_sha256="", history=())
+    opened = OpenCard(card, rules=explain(card.assessment), shown_sha256="", history=(), undone_rationale="")
     return render_to_string("reviews/_card.html", {"card": card, "opened": opened})
 
 
