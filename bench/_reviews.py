@@ -77,7 +77,7 @@ def row(what: str, figure: str, bar: str) -> None:
 
 
 def milliseconds(act: Callable[[], object], times: int = 25) -> float:
-    """The median. What stands before is out of the collector's way, as in a worker (`ethos_review/wsgi.py`)."""
+    """The median. What was made before is kept from the collector, as in a worker (`ethos_review/wsgi.py`)."""
     gc.collect()
     gc.freeze()
     taken = []
@@ -85,6 +85,7 @@ def milliseconds(act: Callable[[], object], times: int = 25) -> float:
         start = time.perf_counter()
         act()
         taken.append(time.perf_counter() - start)
+    gc.unfreeze()
     return statistics.median(taken) * 1_000
 
 

@@ -22,7 +22,7 @@ class RoleBackend(ModelBackend):
         if not rows or not self.user_can_authenticate(rows[0]):
             return None
         user = rows[0]
-        user.role_permissions = permissions_of(row.role for row in rows)
+        user.role_permissions = permissions_of(row.role for row in rows if row.role)
         return user
 
     def get_user_permissions(self, user_obj: Account, obj: Model | None = None) -> set[str]:

@@ -92,13 +92,15 @@ class User(AbstractUser):
 
     @cached_property
     def role_permissions(self) -> frozenset[str]:
-        """What the roles let; what the database gives a person, or a group, beside them counts for nothing."""
+        """What the roles let, together; `RoleBackend` reads it with the person."""
         return permissions_of(self.groups.values_list("name", flat=True))
 
     def has_perm(self, perm: str, obj: Any = None) -> bool:
-        """By a token no more than its scopes let, whatever the roles would."""
+        """What the roles let; by a token no more than its scopes let. Nobody has a right on one object alone."""
+        if not self.is_active or obj is not None:
+            return False
         within = self.token is None or perm in self.token.permissions
-        return within and self.is_active and (self.is_superuser or perm in self.role_permissions)
+        return within and (self.is_superuser or perm in self.role_permissions)
 
     def _get_session_auth_hash(self, secret: str | None = None) -> str:
         """Django ends a session whose hash differs: after a new password, and after signing out everywhere."""

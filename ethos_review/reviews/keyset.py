@@ -23,15 +23,15 @@ class Placed(Protocol):
     def undecided_count(self) -> int: ...
 
 
-Row = TypeVar("Row", bound=Placed)
+Listed = TypeVar("Listed", bound=Placed)
 
 
 def keyset_page(
-    reviews: QuerySet[Review, Row],
+    reviews: QuerySet[Review, Listed],
     sort: str,
     after: tuple[int, datetime, int] | None,
     size: int,
-) -> tuple[tuple[Row, ...], str]:
+) -> tuple[tuple[Listed, ...], str]:
     """`size` reviews after the one at `after`, and the cursor of the next page, empty on the last one."""
     if after is not None:
         undecided, at, pk = after

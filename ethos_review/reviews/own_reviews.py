@@ -57,6 +57,5 @@ def own_review(user: User, review_id: UUID) -> Review:
 
 
 def _own(user: User) -> QuerySet[Review]:
-    joined = {column.rpartition("__")[0] for column in SHOWN if "__" in column}
-    own = visible_to(user).filter(submitter=user).select_related(*joined)
+    own = visible_to(user).filter(submitter=user).select_related("supersedes", "release")
     return own.only(*SHOWN).prefetch_related("documents")

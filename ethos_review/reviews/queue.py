@@ -37,7 +37,7 @@ SORTS: Final = (
 
 
 class ListedReview(NamedTuple):
-    """What a row of the queue shows; nothing else of a review is read for it."""
+    """All that is read of a review for its row on the queue."""
 
     id: int
     review_id: UUID
@@ -62,8 +62,12 @@ class ListedReview(NamedTuple):
     def submitter_name(self) -> str:
         return self.submitter_display_name or self.submitter_username
 
+    @property
+    def holder_name(self) -> str:
+        return self.holder_display_name or self.holder_username or ""
 
-_COLUMNS: Final = {  # of a listed review, where they are called otherwise
+
+_JOINED: Final = {  # members that are columns of joined rows
     "sealed_at": "release__sealed_at",
     "submitter_username": "submitter__username",
     "submitter_display_name": "submitter__display_name",
@@ -71,6 +75,7 @@ _COLUMNS: Final = {  # of a listed review, where they are called otherwise
     "holder_username": "lease__holder__username",
     "holder_display_name": "lease__holder__display_name",
 }
+_COLUMNS: Final = tuple(_JOINED.get(name, name) for name in ListedReview._fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +119,7 @@ class QueuePage:
     decided_today: int  # claims whose decision that stands this person took since midnight UTC
     open_claims: int  # undecided claims this person may decide, under the filters
     submitted_by_me: int  # reviews with undecided claims that wait for someone else for that reason
-    hidden: int  # reviews that this tab would list without the filters
+    hidden: int  # reviews that the filters keep off this tab, as far as they are counted
     hidden_more: bool  # than counted
     ready: int  # reviews that only need a signature
     found_more: bool  # the text is in more than `most_found` reviews
@@ -148,10 +153,10 @@ def queue_page(
     facts = _facts(user)
     counted = unfiltered = _count(user, facts.groups, facts.sealed)
     if filters:
-        counted = _count(user, found.groups if found else _groups(matching), _sealed(matching))
+        groups, sealed = (found.groups, found.sealed) if found else (_groups(matching), _sealed(matching))
+        counted = _count(user, groups, sealed)
     after = parse_cursor(cursor, order)
-    columns = [_COLUMNS.get(name, name) for name in ListedReview._fields]
-    listed = matching.filter(in_tab(user, current)).values_list(*columns, named=True)
+    listed = matching.filter(in_tab(user, current)).values_list(*_COLUMNS, named=True)
     rows, next_cursor = keyset_page(listed, order, after, PAGE_SIZE)
     return QueuePage(
         tabs=tuple(
@@ -206,6 +211,7 @@ class _Found:
     """Reviews that hold a text: each a group of its own."""
 
     groups: _Groups
+    sealed: int
     more: bool
 
 
@@ -231,8 +237,12 @@ def _matching(user: User, filters: Filters) -> tuple[QuerySet[Review], _Found | 
     holding = reviews.filter(search_text__text__contains=folded(filters.text)).order_by("-pk")
     rows = list(holding.values_list("pk", "status", "submitter_id", "undecided_count")[: MOST_FOUND + 1])
     kept = rows[:MOST_FOUND]
-    groups = [(status, submitter_id, 1, undecided) for _, status, submitter_id, undecided in kept]
-    return Review.objects.filter(pk__in=[pk for pk, *_ in kept]), _Found(groups, len(rows) > MOST_FOUND)
+    found = _Found(
+        groups=[(status, submitter_id, 1, undecided) for _, status, submitter_id, undecided in kept],
+        sealed=sum(status == Review.Status.SEALED for _, status, _, _ in kept),
+        more=len(rows) > MOST_FOUND,
+    )
+    return Review.objects.filter(pk__in=[pk for pk, *_ in kept]), found
 
 
 def _moment(day: date, of_day: time) -> datetime:
@@ -261,7 +271,9 @@ UNION ALL SELECT 'decided today', NULL, COUNT(*), 0 FROM reviews_reviewerdecisio
 
 
 def _facts(user: User) -> _Facts:
-    """In SQL, because every look at the queue asks for it: one statement that need not be built anew each time."""
+    """Of what `visible_to` lets the person see. In SQL, because every look at the queue asks for it: one statement
+    that need not be built anew each time.
+    """
     if not user.has_perm("reviews.view_review"):
         return _Facts((), 0, 0)
     visible = "" if user.has_perm("reviews.view_every_review") else "AND submitter_id = %(person)s"
@@ -274,8 +286,9 @@ def _facts(user: User) -> _Facts:
     with connection.cursor() as cursor:
         cursor.execute(_FACTS.format(visible=visible), asked)
         rows = cursor.fetchall()
+    groups = [row for row in rows if row[1] is not None]
     counts = {what: count for what, submitter_id, count, _ in rows if submitter_id is None}
-    return _Facts([row for row in rows if row[0] not in counts], counts["sealed"], counts["decided today"])
+    return _Facts(groups, counts["sealed"], counts["decided today"])
 
 
 def _groups(reviews: QuerySet[Review]) -> _Groups:

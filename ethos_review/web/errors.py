@@ -57,7 +57,7 @@ def _refusal(request: HttpRequest, status: int) -> HttpResponse:
     """With the ways on for who is signed in; alone while the database cannot say who that is."""
     try:
         user = getattr(request, "user", None)
-        known = user is not None and user.is_authenticated and user.get_all_permissions() is not None
+        known = user is not None and user.is_authenticated
     except (DatabaseError, InterfaceError):
         known = False
     if not known:

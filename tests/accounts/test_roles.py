@@ -9,20 +9,20 @@ from ethos_review.accounts.roles import ROLES
 pytestmark = pytest.mark.django_db
 
 
-def permissions_of(group: Group) -> set[str]:
+def stored_permissions_of(group: Group) -> set[str]:
     return {
         f"{p.content_type.app_label}.{p.codename}" for p in group.permissions.select_related("content_type")
     }
 
 
 def test_the_migrations_made_exactly_the_roles() -> None:
-    assert {group.name: permissions_of(group) for group in Group.objects.all()} == ROLES
+    assert {group.name: stored_permissions_of(group) for group in Group.objects.all()} == ROLES
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("attempt", ["first", "after a flush"])
 def test_roles_outlive_a_test_that_empties_the_database(attempt: str) -> None:
-    assert {group.name: permissions_of(group) for group in Group.objects.all()} == ROLES
+    assert {group.name: stored_permissions_of(group) for group in Group.objects.all()} == ROLES
 
 
 def test_each_permission_exists_once_with_the_name_that_its_model_gives_it() -> None:

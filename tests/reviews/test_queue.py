@@ -132,15 +132,25 @@ class TestQueue:
         assert queue_page(reviewer).decided_today == 0
 
     @pytest.mark.parametrize("count", [1, 3])
-    def test_the_queue_needs_three_queries(
-        self, submitter: User, reviewer: User, count: int, django_assert_num_queries: DjangoAssertNumQueries
+    @pytest.mark.parametrize(
+        ("filters", "more"),
+        [(Filters(), 0), (Filters(text="question"), 1), (Filters(submitter="submitter", parser="test"), 2)],
+    )
+    def test_the_queue_needs_the_same_few_queries_whatever_it_lists(
+        self,
+        submitter: User,
+        reviewer: User,
+        count: int,
+        filters: Filters,
+        more: int,
+        django_assert_num_queries: DjangoAssertNumQueries,
     ) -> None:
         for number in range(count):
             open_review(submitter, f"Question {number}?")
 
         user = fresh(reviewer)
-        with django_assert_num_queries(3):
-            page = queue_page(user)
+        with django_assert_num_queries(3 + more):  # their roles, counts, rows; what the filters let through
+            page = queue_page(user, filters=filters)
             assert [review.submitter_name for review in page.reviews] == ["submitter"] * count
 
     @pytest.mark.parametrize("sort", SORTS)

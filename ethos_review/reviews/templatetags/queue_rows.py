@@ -13,8 +13,7 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from ethos_review.reviews.models import Review
-from ethos_review.reviews.queue import ListedReview, QueuePage
-from ethos_review.reviews.templatetags.review_words import counts_bar
+from ethos_review.reviews.queue import ListedReview
 from ethos_review.web.templatetags.texts import age, clipped
 
 register = template.Library()
@@ -34,17 +33,17 @@ class Row(NamedTuple):
     age: str
     parser: str
     external_id: SafeString
-    undecided: int
+    released_count: int
+    undecided_count: int
+    withheld_count: int
     sealed: bool
     app_status: str
-    bar: SafeString
     news: bool  # its submitter reads here first that it was sealed
     holder: str  # who is at work on it; empty for nobody
 
 
 @register.simple_tag
-def queue_row(review: ListedReview, page: QueuePage, person_id: int) -> SafeString:
-    sealed = review.status == Review.Status.SEALED
+def queue_row(review: ListedReview, since: datetime | None, person_id: int) -> SafeString:
     return _drawn(
         Row(
             review_id=review.review_id,
@@ -54,12 +53,13 @@ def queue_row(review: ListedReview, page: QueuePage, person_id: int) -> SafeStri
             age=age(review.submitted_at),
             parser=review.parser,
             external_id=clipped(review.external_id, LONGEST_ID),
-            undecided=review.undecided_count,
-            sealed=sealed,
+            released_count=review.released_count,
+            undecided_count=review.undecided_count,
+            withheld_count=review.withheld_count,
+            sealed=review.status == Review.Status.SEALED,
             app_status=review.app_status,
-            bar=counts_bar(review),
-            news=review.submitter_id == person_id and _is_after(review.sealed_at, page.since),
-            holder=_holder(review),
+            news=review.submitter_id == person_id and _is_after(review.sealed_at, since),
+            holder=review.holder_name if _is_after(review.lease_expires_at, timezone.now()) else "",
         )
     )
 
@@ -71,9 +71,3 @@ def _drawn(row: Row) -> SafeString:
 
 def _is_after(moment: datetime | None, since: datetime | None) -> bool:
     return moment is not None and since is not None and moment > since
-
-
-def _holder(review: ListedReview) -> str:
-    """Who is at work on it, unless that has lapsed."""
-    holds = _is_after(review.lease_expires_at, timezone.now())
-    return (holds and (review.holder_display_name or review.holder_username)) or ""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
-from typing import NamedTuple, TypedDict, TypeVar
+from typing import NamedTuple, Protocol, TypedDict, TypeVar
 from uuid import UUID
 
 from django import template
 from django.core.paginator import Page, Paginator
-from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
@@ -22,9 +21,6 @@ from ethos_review.engine.report import Check, Citation, Report
 from ethos_review.engine.values import ABSENCE, MALFORMED, SAME, UNKNOWN, VALUE, classify
 from ethos_review.engine.values import json_text as engine_json_text
 from ethos_review.engine.verdict import ComparedReading, JudgedValue
-from ethos_review.reviews.insights import Group
-from ethos_review.reviews.models import Review
-from ethos_review.reviews.queue import ListedReview
 from ethos_review.reviews.rights import still_undecided
 from ethos_review.web.differences import Piece, mark_differences
 from ethos_review.web.hidden_characters import has_hidden
@@ -330,26 +326,24 @@ class BarPart(TypedDict):
     width: str
 
 
+class Counted(Protocol):
+    @property
+    def released_count(self) -> int: ...
+    @property
+    def undecided_count(self) -> int: ...
+    @property
+    def withheld_count(self) -> int: ...
+
+
 @register.simple_tag
-def stacked_bar(counted: Review | Group) -> tuple[BarPart, ...]:
+def stacked_bar(counted: Counted) -> list[BarPart]:
     """How many claims are released, undecided and withheld, each with its share of the width."""
-    return _bar_parts(counted.released_count, counted.undecided_count, counted.withheld_count)
-
-
-@register.simple_tag
-def counts_bar(counted: Review | ListedReview | Group) -> SafeString:
-    """The bar with its words. A list shows the same counts many times, so each is drawn once."""
-    return _drawn_bar(counted.released_count, counted.undecided_count, counted.withheld_count)
-
-
-@lru_cache(maxsize=1_000)
-def _drawn_bar(released: int, undecided: int, withheld: int) -> SafeString:
-    return render_to_string("reviews/_bar.html", {"bar": _bar_parts(released, undecided, withheld)})
-
-
-def _bar_parts(released: int, undecided: int, withheld: int) -> tuple[BarPart, ...]:
-    counts = (("ok", "released", released), ("warn", "undecided", undecided), ("bad", "withheld", withheld))
-    whole = released + undecided + withheld
+    counts = (
+        ("ok", "released", counted.released_count),
+        ("warn", "undecided", counted.undecided_count),
+        ("bad", "withheld", counted.withheld_count),
+    )
+    whole = sum(count for _, _, count in counts)
     parts: list[BarPart] = []
     before = 0
     for part_tone, label, count in counts:
@@ -364,7 +358,13 @@ def _bar_parts(released: int, undecided: int, withheld: int) -> tuple[BarPart, .
                 }
             )
         before += count
-    return tuple(parts)
+    return parts
+
+
+@register.inclusion_tag("reviews/_bar.html")
+def counts_bar(counted: Counted) -> dict[str, list[BarPart]]:
+    """The bar with its words."""
+    return {"bar": stacked_bar(counted)}
 
 
 @register.filter

@@ -147,6 +147,6 @@ def short_digest(digest: str) -> str:
 @register.simple_tag
 @lru_cache
 def shortcut_table(*, switched_on: bool) -> SafeString:
-    """On every page, and always the same: drawn once."""
+    """On every page, and one of two texts: each is drawn once."""
     context = {"shortcuts": SHORTCUTS, "switched_on": switched_on}
     return render_to_string("web/_shortcuts.html", context)
