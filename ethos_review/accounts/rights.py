@@ -14,8 +14,10 @@ def still_has(actor: User, permission: str) -> bool:
     Of a program also whether its token is in use. One query each.
     """
     account = RoleBackend().get_user(actor.pk)
-    if account is None or not account.has_perm(permission):
+    if account is None:
         return False
-    return actor.token is None or (
-        ApiToken.objects.in_use(timezone.now()).filter(pk=actor.token.pk, account=account).exists()
+    account.token = actor.token
+    return account.has_perm(permission) and (
+        actor.token is None
+        or ApiToken.objects.in_use(timezone.now()).filter(pk=actor.token.pk, account=account).exists()
     )

@@ -42,6 +42,7 @@ class ListedReview(NamedTuple):
     id: int
     review_id: UUID
     external_id: str
+    copy: int  # which review of the same bytes it is, from 0
     question: str
     parser: str
     status: str
@@ -55,6 +56,7 @@ class ListedReview(NamedTuple):
     submitter_username: str
     submitter_display_name: str
     lease_expires_at: datetime | None
+    holder_id: int | None
     holder_username: str | None
     holder_display_name: str | None
 
@@ -72,6 +74,7 @@ _JOINED: Final = {  # members that are columns of joined rows
     "submitter_username": "submitter__username",
     "submitter_display_name": "submitter__display_name",
     "lease_expires_at": "lease__expires_at",
+    "holder_id": "lease__holder_id",
     "holder_username": "lease__holder__username",
     "holder_display_name": "lease__holder__display_name",
 }

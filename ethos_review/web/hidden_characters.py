@@ -7,6 +7,7 @@ import unicodedata
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import groupby, pairwise
 
 from ethos_review.web.lookalikes import ARMENIAN, CYRILLIC, GREEK
@@ -31,6 +32,7 @@ _LOOKALIKE = re.compile(
 )
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
 _WORD = re.compile(r"\w+")
+_REST_OF_A_WORD = 200  # characters behind a cut in which a word that it parts ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +49,19 @@ class Segment:
 
 def find_hidden(text: str) -> tuple[Segment, ...]:
     """The text as segments whose texts join to it again."""
+    return _find_hidden(text, _has_latin(text))
+
+
+def find_hidden_at_beginning(text: str, length: int) -> tuple[Segment, ...]:
+    """The first `length` characters as segments, by what the whole text shows, at no cost that grows with the rest."""
+    left = deque(_find_hidden(text[: length + _REST_OF_A_WORD], _has_latin(text)))
+    return tuple(_take(left, min(length, len(text))))
+
+
+def _find_hidden(text: str, among_latin: bool) -> tuple[Segment, ...]:
     if text.isascii() and _INVISIBLE.search(text) is None:
         return (Segment(text, "plain", "", ""),) if text else ()
-    places = sorted(_invisible_places(text) | _lookalike_places(text))
+    places = sorted(_invisible_places(text) | (_lookalike_places(text) if among_latin else set()))
     edges = [0, *(edge for start, end, _ in places for edge in (start, end)), len(text)]
     kinds = {(start, end): kind for start, end, kind in places}
     return tuple(
@@ -98,8 +110,6 @@ def _chooses_presentation(text: str, at: int) -> bool:
 
 def _lookalike_places(text: str) -> set[tuple[int, int, str]]:
     """Lookalike letters in words that mix them with Latin ones, or that hold no others in a text with Latin."""
-    if _LOOKALIKE.search(text) is None or _LATIN.search(text) is None:
-        return set()
     places = set()
     for word in _WORD.finditer(text):
         if _LOOKALIKE.search(word[0]) and (_LATIN.search(word[0]) or _only_lookalikes(word[0])):
@@ -125,10 +135,21 @@ def _only_lookalikes(word: str) -> bool:
     return len(letters) > 1 and all(_LOOKALIKE.match(letter) for letter in letters)
 
 
+@lru_cache(maxsize=500)
+def _invisible(character: str) -> Segment:
+    label = f"U+{ord(character):04X}"
+    return Segment(
+        character, "invisible", label, f"{label} {unicodedata.name(character, 'control character')}"
+    )
+
+
+def _has_latin(text: str) -> bool:
+    return _LATIN.search(text) is not None
+
+
 def _segment(text: str, kind: str) -> Segment:
     if kind == "invisible":
-        label = f"U+{ord(text):04X}"
-        return Segment(text, kind, label, f"{label} {unicodedata.name(text, 'control character')}")
+        return _invisible(text)
     if kind == "lookalike":
         script = _script_of_lookalike(text[0])
         return Segment(text, kind, script, f"{script}, looks like Latin")

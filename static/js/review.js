@@ -19,12 +19,14 @@
   const NOT_LIVE = "What colleagues decide does not arrive at the moment: the server does not answer.";
   const WHICH_BY_KEY = "Approve or Block? Press Escape, go to Approve with a or to Block with b, then press Enter.";
   const WHICH = "Approve or Block? Go to one of them with Tab, then press Enter.";
+  const RESTORED = "What you typed before is back in its field. Nothing was decided.";
+  const NOTHING_THERE = { approve: "Nothing to approve here.", block: "Nothing to block here.", rationale: "Nothing to write here." };
   const announce = (text) => { find("#announcement").textContent = text; };
   // A status is seen and heard; it need not stay. A notice of a failure stays until the next request.
   let fading = 0;
   new MutationObserver(() => {
     clearTimeout(fading);
-    fading = setTimeout(() => announce(""), 12_000);
+    fading = setTimeout(() => announce(""), 8_000);
   }).observe(find("#announcement"), { childList: true });
   const giveNotice = (text) => { find("#notice").textContent = text; };
   // Toasts stand beside the forms, and at the other end of the window where they would hide the focus.
@@ -48,11 +50,15 @@
 
   const draftKey = (draft) => `draft/${document.body.dataset.person}/${draft}`; // of “review/position”
   const restoreDrafts = () => {
+    let restored = false;
     for (const field of findAll("[data-draft]")) {
       const draft = sessionStorage.getItem(draftKey(field.dataset.draft));
-      if (draft !== null && field.value === field.defaultValue) field.value = draft; // it is newer than what the page came with
+      if (draft === null || field.value !== field.defaultValue) continue;
+      field.value = draft; // it is newer than what the page came with
+      restored ||= draft.trim() !== "" && draft !== field.defaultValue;
     }
     for (const card of findAll("[data-review] .card")) tellOfDraft(card);
+    return restored;
   };
   document.addEventListener("input", ({ target }) => {
     if (target.matches("[data-draft]")) sessionStorage.setItem(draftKey(target.dataset.draft), target.value);
@@ -80,7 +86,7 @@
   const resumeInterrupted = () => {
     const { id, typed } = JSON.parse(sessionStorage.getItem(interruptedKey) ?? "{}");
     const card = id && document.getElementById(id.replace("-rationale", ""));
-    if (!card) return;
+    if (!card) return false;
     sessionStorage.removeItem(interruptedKey);
     const said = find("#main > .message.warning"); // by the server, at the top of the page
     const text = document.getElementById(id);
@@ -89,6 +95,7 @@
     // A live region is read when it changes while the page stands, not while it comes.
     setTimeout(() => giveNotice(said?.textContent ?? (text ? INTERRUPTED : OVERTAKEN + typed)), 300);
     said?.remove();
+    return true;
   };
 
   // Cards ------------------------------------------------------------------------------------------------------------
@@ -160,7 +167,12 @@
       return true;
     }
     if (body.hidden) show(card, true);
-    return focusOn(place(card, name));
+    return headFor(card, name);
+  };
+  const headFor = (card, name) => {
+    const there = place(card, name);
+    if (!there) announce(NOTHING_THERE[name]);
+    return focusOn(there ?? card);
   };
   // The button that was headed for is remembered with the form, for Ctrl+Enter in its rationale.
   let lastSent = null; // the form and the button of the last decision that was sent
@@ -275,7 +287,7 @@
       rememberOpen(card);
       rememberIntent(card);
     }
-    if (wish && card?.id === wish.card) focusOn(place(card, wish.name) ?? card);
+    if (wish && card?.id === wish.card) headFor(card, wish.name);
     else if (document.activeElement === document.body) goOn(card);
     wish = null;
   });
@@ -355,6 +367,6 @@
     find("#sign-in-end").replaceChildren();
   });
 
-  restoreDrafts();
-  resumeInterrupted();
+  const restored = restoreDrafts();
+  if (!resumeInterrupted() && restored) setTimeout(() => announce(RESTORED), 300);
 })();

@@ -60,7 +60,13 @@
     template.innerHTML = await response.text();
     place(template.content.firstElementChild, file);
   };
+  // What was said of other files is not left beside these.
+  const forgetResult = () => find("#upload-result").replaceChildren();
+  form.addEventListener("change", ({ target }) => {
+    if (target.matches("input[type=file]")) forgetResult();
+  });
   const place = (line, file) => {
+    forgetResult();
     const field = line.dataset.role && document.getElementById(line.dataset.role);
     if (!field) return void find("#dropped").append(line);
     const files = new DataTransfer();

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import Group, Permission
 
 from ethos_review.accounts.models import User
-from ethos_review.accounts.roles import ROLES
+from ethos_review.accounts.roles import REVIEWER, ROLES
 
 pytestmark = pytest.mark.django_db
 
@@ -46,6 +46,14 @@ def test_an_inactive_person_has_no_right(role: str) -> None:
     user.groups.add(Group.objects.get(name=role))
 
     assert not any(user.has_perm(label) for label in ROLES[role])
+
+
+def test_nobody_has_a_right_on_one_object_alone() -> None:
+    user = User.objects.create_user("reviewer")
+    user.groups.add(Group.objects.get(name=REVIEWER))
+
+    assert user.has_perm("reviews.decide_claim")
+    assert not user.has_perm("reviews.decide_claim", user)
 
 
 def test_a_person_is_named_as_they_like() -> None:

@@ -12,6 +12,7 @@ from pytest_django import Settings
 from ethos_review.accounts import operations as accounts
 from ethos_review.accounts.api_tokens import accepted
 from ethos_review.accounts.models import User
+from ethos_review.accounts.rights import still_has
 from ethos_review.accounts.roles import OPERATOR, ROLES
 from ethos_review.audit.models import Event
 from ethos_review.reviews import operations
@@ -39,6 +40,12 @@ def program(person: User) -> User:
         actor=person, account_id=person.pk, name="pipeline", scopes=["read", "submit"], days=1
     )
     return accepted(text).account
+
+
+def test_what_is_still_a_right_is_one_within_the_scopes(person: User, program: User) -> None:
+    assert still_has(person, "reviews.decide_claim")
+    assert still_has(program, "reviews.submit_review")
+    assert not still_has(program, "reviews.decide_claim")
 
 
 ACTS: dict[str, Callable[[User, Review], object]] = {

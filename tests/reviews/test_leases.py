@@ -224,6 +224,7 @@ class TestViews:
         review = open_review(submitter)
         client.force_login(reviewer)
         assert "at work here" in text_of(client.get(reverse("review", args=[review.review_id])), "presence")
+        assert "You are here" in text_of(client.get(reverse("queue")), f"review-{review.review_id}")
 
         client.force_login(colleague)
         assert "reviewer is here" in text_of(client.get(reverse("queue")), f"review-{review.review_id}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from datetime import timedelta
 from uuid import uuid4
@@ -26,6 +27,8 @@ from ethos_review.accounts.roles import REVIEWER, SUBMITTER
 from ethos_review.reviews import operations, queue
 from ethos_review.reviews.leases import take_lease
 from ethos_review.reviews.models import Review
+from ethos_review.reviews.queue import queue_page
+from ethos_review.reviews.templatetags import queue_rows
 from tests.factories import decide_as_shown, make_reviewer
 from tests.web.html import has, text_of
 from tests.web.people import PASSWORD, make_person
@@ -109,6 +112,29 @@ def test_a_long_id_of_a_pipeline_is_clipped_in_its_row(reviewer: Client, world: 
     response = reviewer.get(reverse("queue"))
     assertContains(response, f"{'long-id-' * 10}…")
     assert len(response.content) < 50_000
+
+
+def test_what_is_kept_of_rows_is_bounded_also_when_every_character_is_hidden(
+    world: World,
+) -> None:
+    hidden = "a\U0001d400" * 120  # each of these letters is named beside itself
+    Review.objects.filter(review_id=world.reviews[LIFT]).update(
+        question=hidden * 100, external_id=hidden, parser=hidden[:200]
+    )
+    (listed,) = queue_page(world.reviewer).reviews
+    row = queue_rows.queue_row(listed, None, world.reviewer.pk)
+    assert queue_rows.MOST_KEPT * sys.getsizeof(row) < 15_000_000  # bytes
+
+
+def test_a_row_says_since_when_it_is_sealed_and_which_review_of_the_same_bytes_it_is(
+    reviewer: Client, world: World
+) -> None:
+    uploads = operations.sample_uploads(operations.SAMPLE / LIFT)
+    again = operations.submit_review(actor=world.submitter, uploads=uploads, again=uuid4()).review
+    response = reviewer.get(reverse("queue"), {"tab": "all"})
+    assert f"made again: review {str(again.review_id)[:8]}" in text_of(response, f"review-{again.review_id}")
+    assert "made again" not in text_of(response, f"review-{world.reviews[LIFT]}")
+    assert "Sealed just now" in text_of(response, f"review-{world.reviews[SEALED]}")
 
 
 def test_the_progress_line_counts_what_one_decided_today(reviewer: Client, world: World) -> None:

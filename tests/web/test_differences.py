@@ -9,7 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ethos_review.web.differences import Piece, mark_differences
-from ethos_review.web.hidden_characters import Segment, find_hidden, find_hidden_in_pieces
+from ethos_review.web.hidden_characters import (
+    Segment,
+    find_hidden,
+    find_hidden_at_beginning,
+    find_hidden_in_pieces,
+)
 
 
 def marked(pieces: tuple[Piece, ...]) -> str:
@@ -85,6 +90,14 @@ def test_wherever_a_text_is_cut_its_pieces_show_what_the_whole_shows(text: str, 
     found = find_hidden_in_pieces(pieces)
     assert [mark for segments in found for mark in marks(segments)] == marks(find_hidden(text))
     assert ["".join(s.text for s in segments) for segments in found] == pieces
+
+
+@settings(deadline=None)
+@given(alike, alike, st.integers(0, 60))
+def test_the_beginning_of_a_text_shows_what_the_whole_shows(text: str, far_away: str, length: int) -> None:
+    long = f"{text} {'. ' * 200}{far_away}"
+    found = find_hidden_at_beginning(long, length)
+    assert marks(found) == marks(find_hidden(long))[:length]
 
 
 def test_a_lone_letter_that_a_difference_cut_off_is_still_marked() -> None:

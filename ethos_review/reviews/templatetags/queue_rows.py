@@ -12,7 +12,6 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
-from ethos_review.reviews.models import Review
 from ethos_review.reviews.queue import ListedReview
 from ethos_review.web.templatetags.texts import age, clipped
 
@@ -20,7 +19,9 @@ register = template.Library()
 
 LONGEST_QUESTION: Final = 240  # characters; the review shows it whole
 LONGEST_ID: Final = 80
-MOST_KEPT: Final = 1_000  # rows of a few kilobytes, in each process
+MOST_KEPT: Final = (
+    100  # rows in each process: some kilobytes each, and 120 when every character is a hidden one
+)
 
 
 class Row(NamedTuple):
@@ -33,13 +34,15 @@ class Row(NamedTuple):
     age: str
     parser: str
     external_id: SafeString
+    copy: int
     released_count: int
     undecided_count: int
     withheld_count: int
-    sealed: bool
+    sealed: str  # how long ago; empty while it is open
     app_status: str
     news: bool  # its submitter reads here first that it was sealed
     holder: str  # who is at work on it; empty for nobody
+    own: bool  # that is the person who looks
 
 
 @register.simple_tag
@@ -53,13 +56,15 @@ def queue_row(review: ListedReview, since: datetime | None, person_id: int) -> S
             age=age(review.submitted_at),
             parser=review.parser,
             external_id=clipped(review.external_id, LONGEST_ID),
+            copy=review.copy,
             released_count=review.released_count,
             undecided_count=review.undecided_count,
             withheld_count=review.withheld_count,
-            sealed=review.status == Review.Status.SEALED,
+            sealed=age(review.sealed_at) if review.sealed_at else "",
             app_status=review.app_status,
             news=review.submitter_id == person_id and _is_after(review.sealed_at, since),
             holder=review.holder_name if _is_after(review.lease_expires_at, timezone.now()) else "",
+            own=review.holder_id == person_id,
         )
     )
 

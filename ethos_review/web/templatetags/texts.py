@@ -15,7 +15,12 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import Truncator
 from django.utils.timesince import timesince
 
-from ethos_review.web.hidden_characters import Segment, find_hidden, find_hidden_in_pieces
+from ethos_review.web.hidden_characters import (
+    Segment,
+    find_hidden,
+    find_hidden_at_beginning,
+    find_hidden_in_pieces,
+)
 from ethos_review.web.shortcuts import SHORTCUTS
 
 register = template.Library()
@@ -37,8 +42,7 @@ def shown_pieces(pieces: Iterable[str]) -> list[SafeString]:
 
 def beginning(text: str, length: int) -> SafeString:
     """Shown as it is in the whole text, which goes on."""
-    kept = text[:length].rstrip()
-    return shown_pieces([kept, text[len(kept) :]])[0]
+    return _joined(find_hidden_at_beginning(text, len(text[:length].rstrip())))
 
 
 def _joined(segments: Sequence[Segment]) -> SafeString:
@@ -51,9 +55,14 @@ def _as_html(segment: Segment) -> SafeString:
     if segment.kind == "plain":
         return escape(segment.text)
     if segment.kind == "invisible":
-        return format_html('<span class="hidden-char" title="{}">{}</span>', segment.name, segment.label)
+        return _chip(segment.name, segment.label)
     chip = '<span class="hidden-char lookalike" title="{}"><bdi>{}</bdi> {}</span>'
     return format_html(chip, segment.name, segment.text, segment.label)
+
+
+@lru_cache(maxsize=500)
+def _chip(name: str, label: str) -> SafeString:
+    return format_html('<span class="hidden-char" title="{}">{}</span>', name, label)
 
 
 @register.filter
