@@ -246,6 +246,16 @@ def test_the_key_for_undo_says_when_there_is_nothing(visit: Visit, world: World)
 
 
 @only_review
+@pytest.mark.parametrize("is_open", [True, False])
+def test_a_key_that_leads_nowhere_says_so(visit: Visit, world: World, is_open: bool) -> None:
+    page = visit(f"{world.page(REVIEW)}?claim={0 if is_open else 6}", world.reviewer)
+    page.locator("#claim-0").focus()
+    page.keyboard.press("a")
+    expect(page.locator("#announcement")).to_have_text("Nothing to approve here.")
+    expect(page.locator("#claim-0")).to_be_focused()
+
+
+@only_review
 def test_no_key_is_hinted_at_that_does_nothing(visit: Visit, world: World) -> None:
     hints = "#claim-2 .decide kbd"
     expect(visit(world.page(REVIEW), world.reviewer).locator(hints).first).to_be_visible()

@@ -38,6 +38,9 @@ def is_kept(page: Page) -> None:
 def test_a_reload_by_accident(page: Page) -> None:
     page.reload()
     is_kept(page)
+    expect(page.locator("#announcement")).to_have_text(
+        "What you typed before is back in its field. Nothing was decided."
+    )
 
 
 def test_a_look_at_another_page(page: Page) -> None:

@@ -151,6 +151,12 @@ def test_dropped_files_go_where_they_belong(visit: Visit, world: World, tmp_path
     page.get_by_role("button", name="Check only").click()
     expect(page.get_by_role("heading", name="Accepted; nothing was stored")).to_be_visible()
     expect(page.locator("#existing")).to_contain_text("These bytes already have a review")
+    drop(page, other)  # what was said of other files is not left beside this one
+    expect(page.locator("#upload-result")).to_be_empty()
+    page.get_by_role("button", name="Check only").click()
+    expect(page.get_by_role("heading", name="Accepted; nothing was stored")).to_be_visible()
+    page.set_input_files("#claims", other)
+    expect(page.locator("#upload-result")).to_be_empty()
 
 
 def test_a_large_upload_shows_how_far_it_is(visit: Visit, world: World, tmp_path: Path) -> None:
