@@ -5,7 +5,7 @@
   const find = (selector, within = document) => within.querySelector(selector);
   const findAll = (selector, within = document) => [...within.querySelectorAll(selector)];
 
-  // Messages ------------------------------------------------------------------------------------------------------
+  // Messages
 
   const FAILURES = {
     0: "The server could not be reached. Nothing was decided and your text is still here. Try again in a moment.",
@@ -46,7 +46,7 @@
   // What a page asks for by itself: changes by colleagues, and whether the sign-in is about to end.
   const isUnasked = ({ detail }) => detail.ctx?.sourceElement.matches("#live, #sign-in-timer");
 
-  // Drafts: no typed word is lost ------------------------------------------------------------------------------------
+  // Drafts: no typed word is lost
 
   const draftKey = (draft) => `draft/${document.body.dataset.person}/${draft}`; // of “review/position”
   const restoreDrafts = () => {
@@ -98,7 +98,7 @@
     return true;
   };
 
-  // Cards ------------------------------------------------------------------------------------------------------------
+  // Cards
 
   let wish = null; // where the focus should go in a card that is being opened: {card id, name of the place}
 
@@ -191,7 +191,7 @@
     return name === "block" && rationale && !rationale.value.trim() ? rationale : find(`[data-go=${name}]`, card);
   };
 
-  // Shortcuts: the table is the list that `?` shows --------------------------------------------------------------------
+  // Shortcuts: the table is the list that `?` shows
 
   const step = (by) => {
     const items = findAll(".card, .row, .more");
@@ -262,7 +262,7 @@
     if (isSpaceOnDecision(event)) event.preventDefault();
   });
 
-  // Answers of the server ------------------------------------------------------------------------------------------------
+  // Answers of the server
 
   document.addEventListener("htmx:before:request", (event) => {
     if (isUnasked(event)) return;
@@ -306,7 +306,7 @@
     focusOn(next);
   });
 
-  // Colleagues at work on the same review ---------------------------------------------------------------------------------
+  // Colleagues at work on the same review
 
   const isTypedIn = (card) => {
     const text = find("textarea[data-draft]", card);

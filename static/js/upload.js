@@ -6,7 +6,7 @@
   const find = (selector) => document.querySelector(selector);
   const form = find("form.upload");
 
-  // Sending ---------------------------------------------------------------------------------------------------------
+  // Sending
 
   const showSent = (sent, total) => {
     find("#sending").hidden = total < LARGE;
@@ -42,7 +42,7 @@
     }
   });
 
-  // Dropping --------------------------------------------------------------------------------------------------------
+  // Dropping
 
   const drop = find("#drop");
   const csrf = () => find("form.upload [name=csrfmiddlewaretoken]").value;
