@@ -49,19 +49,19 @@ class Segment:
 
 def find_hidden(text: str) -> tuple[Segment, ...]:
     """The text as segments whose texts join to it again."""
-    return _find_hidden(text, _has_latin(text))
+    return _find_hidden(text, text)
 
 
 def find_hidden_at_beginning(text: str, length: int) -> tuple[Segment, ...]:
     """The first `length` characters as segments, by what the whole text shows, at no cost that grows with the rest."""
-    left = deque(_find_hidden(text[: length + _REST_OF_A_WORD], _has_latin(text)))
+    left = deque(_find_hidden(text[: length + _REST_OF_A_WORD], text))
     return tuple(_take(left, min(length, len(text))))
 
 
-def _find_hidden(text: str, among_latin: bool) -> tuple[Segment, ...]:
+def _find_hidden(text: str, whole: str) -> tuple[Segment, ...]:
     if text.isascii() and _INVISIBLE.search(text) is None:
         return (Segment(text, "plain", "", ""),) if text else ()
-    places = sorted(_invisible_places(text) | (_lookalike_places(text) if among_latin else set()))
+    places = sorted(_invisible_places(text) | _lookalike_places(text, whole))
     edges = [0, *(edge for start, end, _ in places for edge in (start, end)), len(text)]
     kinds = {(start, end): kind for start, end, kind in places}
     return tuple(
@@ -108,8 +108,10 @@ def _chooses_presentation(text: str, at: int) -> bool:
     )
 
 
-def _lookalike_places(text: str) -> set[tuple[int, int, str]]:
-    """Lookalike letters in words that mix them with Latin ones, or that hold no others in a text with Latin."""
+def _lookalike_places(text: str, whole: str) -> set[tuple[int, int, str]]:
+    """Lookalike letters in words that mix them with Latin ones, or that hold no others in a whole with Latin."""
+    if _LOOKALIKE.search(text) is None or _LATIN.search(whole) is None:
+        return set()
     places = set()
     for word in _WORD.finditer(text):
         if _LOOKALIKE.search(word[0]) and (_LATIN.search(word[0]) or _only_lookalikes(word[0])):
@@ -141,10 +143,6 @@ def _invisible(character: str) -> Segment:
     return Segment(
         character, "invisible", label, f"{label} {unicodedata.name(character, 'control character')}"
     )
-
-
-def _has_latin(text: str) -> bool:
-    return _LATIN.search(text) is not None
 
 
 def _segment(text: str, kind: str) -> Segment:
